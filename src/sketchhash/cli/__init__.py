@@ -1,0 +1,71 @@
+"""The command line: one module a verb; parse, call, print, translate errors.
+
+Standard output is data, standard error is talk. Heavy packages are imported inside the commands that need
+them, so that ``--help`` is instant.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from sketchhash.cli import data, demo
+from sketchhash.cli.console import complain
+from sketchhash.errors import BadArgument, SketchHashError
+
+_FAILED, _BAD_USAGE = 1, 2
+
+
+class _Translating(TyperGroup):
+    """Turns every error into one message and an exit code; ``--debug`` lets the traceback through."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own signature
+        try:
+            return super().invoke(ctx)
+        except SketchHashError as error:
+            if ctx.params["debug"]:
+                raise
+            complain(str(error))
+            raise typer.Exit(_BAD_USAGE if isinstance(error, BadArgument) else _FAILED) from error
+        except OSError as error:
+            # A reader that closed the pipe early (head, less) is click's to handle.
+            if ctx.params["debug"] or isinstance(error, BrokenPipeError):
+                raise
+            complain(str(error))
+            raise typer.Exit(_FAILED) from error
+
+
+app = typer.Typer(
+    cls=_Translating,
+    name="sketchhash",
+    help="Draw something, and find the photos that show it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(data.app, name="data")
+app.command("demo")(demo.demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from sketchhash import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Draw something, and find the photos that show it."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

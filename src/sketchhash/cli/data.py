@@ -1,0 +1,148 @@
+"""``sketchhash data``: look at datasets, divide them, make the synthetic one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sketchhash.cli.console import print_json, progress, say
+from sketchhash.errors import BadArgument
+
+if TYPE_CHECKING:
+    from sketchhash.datasets import Report
+
+app = typer.Typer(help="Look at datasets, divide them into splits, make the synthetic one.", no_args_is_help=True)
+
+Source = Annotated[str, typer.Argument(metavar="DIR", help="A dataset's folder, or the word 'synthetic'.")]
+Photos = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Take the photos from this other dataset, by category name.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def check(
+    source: Source,
+    photos: Photos = None,
+    names_only: Annotated[bool, typer.Option("--names-only", help="Do not open the pictures.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Say what is recognised in a folder; exit 1 when nothing can be trained or measured with it."""
+    from sketchhash import datasets
+
+    dataset = datasets.open_dataset(source, photos)
+    total = len(dataset.sketches) + len(dataset.photos)
+    with progress("opening pictures", total) as advance:
+        report = datasets.check(dataset, decode=not names_only, advance=advance)
+    if json:
+        print_json({**asdict(report), "usable": report.why_unusable is None, "why_unusable": report.why_unusable})
+    else:
+        _print_report(report)
+    if report.why_unusable is not None:
+        say(f"{report.dataset} cannot be used: {report.why_unusable}.")
+        raise typer.Exit(1)
+
+
+@app.command()
+def split(
+    source: Source,
+    out: Annotated[Path, typer.Option(help="The split file to write.")],
+    photos: Photos = None,
+    queries: Annotated[int, typer.Option(help="Query sketches a category (the paper: 10, and 50 for Sketchy).")] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    unseen_photos: Annotated[
+        float, typer.Option(help="Share of the photos to keep out of training and to search alone.")
+    ] = 0.0,
+    zero_shot: Annotated[
+        str | None, typer.Option(help="Keep a published list of categories out of training, such as 'sketchy-sake'.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Draw who trains, who asks and who is searched, and write it to a file anyone can repeat."""
+    from sketchhash import datasets
+
+    dataset = datasets.open_dataset(source, photos)
+    if zero_shot is None:
+        drawn = datasets.draw_split(dataset, queries, seed, unseen_photos)
+    elif unseen_photos:
+        raise BadArgument("A split is either zero-shot or of unseen photos: give one of --zero-shot and --unseen-photos.")
+    else:
+        drawn = datasets.draw_zero_shot_split(dataset, datasets.zero_shot_categories(zero_shot))
+    drawn.write(out)
+    parts = drawn.apply(dataset)
+    summary = {
+        "split": str(out),
+        "hash": drawn.hash,
+        "training_sketches": len(parts.training_sketches),
+        "training_photos": len(parts.training_photos),
+        "queries": len(parts.queries),
+        "gallery": len(parts.gallery),
+    }
+    if json:
+        print_json(summary)
+    else:
+        for name, value in summary.items():
+            typer.echo(f"{name.replace('_', ' '):18} {value}")
+
+
+@app.command()
+def synthesise(
+    out: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write to.")],
+    sketches: Annotated[int, typer.Option(help="Sketches a category.")] = 80,
+    photos: Annotated[int, typer.Option(help="Photos a category.")] = 80,
+    seed: Annotated[int, typer.Option(help="Another seed, another world.")] = 0,
+) -> None:
+    """Write the synthetic world as folders: sketches/<category>/*.png and photos/<category>/*.jpg."""
+    from sketchhash.datasets import synthetic
+
+    world = synthetic.load(sketches_per_category=sketches, photos_per_category=photos, seed=seed)
+    with progress("drawing the world", len(world.sketches) + len(world.photos)) as advance:
+        for _ in synthetic.write(out, world):
+            advance()
+    say(f"{len(world.sketches)} sketches and {len(world.photos)} photos of {len(world.categories)} categories.")
+    typer.echo(out)
+
+
+@app.command()
+def sheet(
+    source: Source,
+    out: Annotated[Path, typer.Option(help="The PNG picture to write.")],
+    photos: Photos = None,
+    each: Annotated[int, typer.Option(min=1, max=20, help="Sketches and photos a category.")] = 4,
+) -> None:
+    """Paint a contact sheet: some sketches and photos of every category that has both."""
+    from sketchhash import datasets, imaging
+
+    dataset = datasets.open_dataset(source, photos)
+    imaging.write_png(out, datasets.contact_sheet(dataset, each))
+    typer.echo(out)
+
+
+def _print_report(report: Report) -> None:
+    width = max((len(count.category) for count in report.counts), default=0)
+    typer.echo(f"{'category':{width}}  sketches   photos")
+    for count in report.counts:
+        typer.echo(f"{count.category:{width}}  {count.sketches:8,}  {count.photos:7,}")
+    typer.echo()
+    typer.echo(f"dataset                  {report.dataset}")
+    for name, number, noun in (
+        ("sketches", report.sketches, sum(1 for count in report.counts if count.sketches)),
+        ("photos", report.photos, sum(1 for count in report.counts if count.photos)),
+    ):
+        typer.echo(f"{name:24} {number:,} in {noun} categories")
+    typer.echo(f"categories with both     {report.complete_categories}")
+    for title, entries in (
+        ("sketches without photos", report.sketches_without_photos),
+        ("photos without sketches", report.photos_without_sketches),
+        ("missing categories", report.missing),
+    ):
+        if entries:
+            typer.echo(f"{title:24} {len(entries)}: {', '.join(entries)}")
+    for title, entries in (("unreadable", report.unreadable), ("remarks", report.remarks)):
+        if entries:
+            typer.echo(f"{title:24} {len(entries)}")
+            for entry in entries:
+                typer.echo(f"  {entry}")

@@ -1,0 +1,33 @@
+"""Sketches and photos as people have them on disk, and the protocols that divide them.
+
+A dataset names its categories and yields sketches and photos as items; nothing is decoded before it is asked
+for. `open_dataset` recognises what lies in a folder; `draw_split` divides it as the paper does.
+"""
+
+from sketchhash.datasets.check import Report, check
+from sketchhash.datasets.items import Dataset, Item
+from sketchhash.datasets.layouts import LAYOUTS, open_dataset, pair
+from sketchhash.datasets.names import zero_shot_categories, zero_shot_lists
+from sketchhash.datasets.pictures import photo_pixels, sketch_ink
+from sketchhash.datasets.sheet import contact_sheet
+from sketchhash.datasets.splits import Partition, Split, draw_split, draw_zero_shot_split, inventory_hash
+
+__all__ = [
+    "LAYOUTS",
+    "Dataset",
+    "Item",
+    "Partition",
+    "Report",
+    "Split",
+    "check",
+    "contact_sheet",
+    "draw_split",
+    "draw_zero_shot_split",
+    "inventory_hash",
+    "open_dataset",
+    "pair",
+    "photo_pixels",
+    "sketch_ink",
+    "zero_shot_categories",
+    "zero_shot_lists",
+]

@@ -1,0 +1,113 @@
+"""What is wrong with a dataset, before hours are spent on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from sketchhash.datasets.items import Dataset, Item
+from sketchhash.datasets.pictures import photo_pixels, sketch_ink
+from sketchhash.errors import SketchHashError
+
+# Large photos are decoded at reduced scale where the format allows it: every byte is still read.
+_LONGEST = 256
+
+
+@dataclass(frozen=True)
+class Count:
+    """The readable items of one category."""
+
+    category: str
+    sketches: int
+    photos: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found; ``unreadable`` and ``remarks`` name files and folders."""
+
+    dataset: str
+    counts: tuple[Count, ...]
+    unreadable: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def sketches(self) -> int:
+        """Count the readable sketches."""
+        return sum(count.sketches for count in self.counts)
+
+    @property
+    def photos(self) -> int:
+        """Count the readable photos."""
+        return sum(count.photos for count in self.counts)
+
+    @property
+    def sketches_without_photos(self) -> tuple[str, ...]:
+        """Name the categories that can be drawn but not found."""
+        return tuple(count.category for count in self.counts if count.sketches and not count.photos)
+
+    @property
+    def photos_without_sketches(self) -> tuple[str, ...]:
+        """Name the categories that can be found but not drawn."""
+        return tuple(count.category for count in self.counts if count.photos and not count.sketches)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Name the categories of a published list that have nothing here."""
+        return tuple(count.category for count in self.counts if not count.photos and not count.sketches)
+
+    @property
+    def complete_categories(self) -> int:
+        """Count the categories with both sketches and photos."""
+        return sum(1 for count in self.counts if count.sketches and count.photos)
+
+    @property
+    def why_unusable(self) -> str | None:
+        """Say why nothing can be trained or measured with this dataset, or None when it can."""
+        if not self.sketches:
+            return "it has no readable sketch; put its sketches beside it, or give this folder as --photos of a sketch dataset"
+        if not self.photos:
+            return "it has no readable photo; add photos, or give a photo dataset with --photos"
+        if self.complete_categories < 2:
+            return "fewer than two categories have both sketches and photos"
+        return None
+
+
+def check(dataset: Dataset, decode: bool = True, advance: Callable[[], None] = lambda: None) -> Report:
+    """Count, and with ``decode`` open every picture; ``advance`` is called once an item."""
+    unreadable = _unreadable(dataset, advance) if decode else {}
+    counts = [
+        Counter(item.label for item in items if (kind, item.id) not in unreadable)
+        for kind, items in (("sketch", dataset.sketches), ("photo", dataset.photos))
+    ]
+    return Report(
+        dataset=dataset.name,
+        counts=tuple(
+            Count(category, counts[0][label], counts[1][label]) for label, category in enumerate(dataset.categories)
+        ),
+        unreadable=tuple(unreadable.values()),
+        remarks=dataset.remarks,
+    )
+
+
+def _unreadable(dataset: Dataset, advance: Callable[[], None]) -> dict[tuple[str, str], str]:
+    def problem(kind: str, item: Item) -> str | None:
+        try:
+            if kind == "photo":
+                photo_pixels(item, longest=_LONGEST)
+            else:
+                sketch_ink(item, size=64)
+        except SketchHashError as error:
+            return str(error)
+        return None
+
+    kinds: Sequence[tuple[str, Item]] = [("sketch", s) for s in dataset.sketches] + [("photo", p) for p in dataset.photos]
+    found: dict[tuple[str, str], str] = {}
+    with ThreadPoolExecutor() as pool:
+        for (kind, item), text in zip(kinds, pool.map(lambda pair: problem(*pair), kinds), strict=True):
+            advance()
+            if text is not None:
+                found[kind, item.id] = text
+    return found

@@ -1,0 +1,117 @@
+"""Pictures in one folder a category: ``sketches/<category>/*`` and ``photos/<category>/*``.
+
+The walk here also serves TU-Berlin Extension and Sketchy Extension, which differ only in where their two
+folders are and in which names their categories may have.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sketchhash.datasets.items import Dataset, Item
+from sketchhash.datasets.names import CategoryNames
+from sketchhash.errors import DatasetProblem
+
+PICTURE_SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+
+# Names for the two folders that are in use: ours, and those of later papers' archives.
+FOLDER_PAIRS = (
+    ("sketches", "photos"),
+    ("sketch", "photo"),
+    ("QuickDraw_sketches_final", "QuickDraw_images_final"),
+    ("QuickDraw_sketches", "EXTEND_image_quickdraw"),
+)
+
+
+def find_pair(root: Path) -> tuple[Path, Path] | None:
+    """Give the sketch and the photo folder below ``root``, or None when there is no such pair."""
+    for sketches, photos in FOLDER_PAIRS:
+        if (root / sketches).is_dir() and (root / photos).is_dir():
+            return root / sketches, root / photos
+    return None
+
+
+def is_folder_pair(root: Path) -> bool:
+    """Tell whether ``root`` holds one of the known pairs of folders."""
+    return find_pair(root) is not None
+
+
+def load_folder_pair(root: Path) -> Dataset:
+    """Load a pair of folders; the categories are the folder names found in either."""
+    pair = find_pair(root)
+    if pair is None:
+        raise DatasetProblem(f"{root} does not hold the folders 'sketches' and 'photos'.")
+    return load_folders(root.resolve().name, *pair)
+
+
+def load_folders(
+    name: str, sketches: Path | None, photos: Path | None, categories: CategoryNames | None = None
+) -> Dataset:
+    """Load category folders, mapping their names to ``categories`` when the list is closed."""
+    found_sketches = _find_pictures(sketches, categories)
+    found_photos = _find_pictures(photos, categories)
+    names = categories.names if categories else tuple(sorted({*found_sketches.files, *found_photos.files}))
+    return Dataset(
+        name=name,
+        categories=names,
+        sketches=_items(found_sketches.files, names),
+        photos=_items(found_photos.files, names),
+        remarks=found_sketches.remarks + found_photos.remarks,
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    files: Mapping[str, Sequence[Path]]
+    remarks: tuple[str, ...] = ()
+
+
+def _find_pictures(root: Path | None, categories: CategoryNames | None) -> _Found:
+    """Collect the pictures below ``root`` by category; what is not a picture becomes a remark."""
+    if root is None:
+        return _Found({})
+    files: dict[str, list[Path]] = defaultdict(list)
+    remarks: list[str] = []
+    for folder in _entries(root):
+        if not folder.is_dir():
+            continue
+        category = categories.find(folder.name) if categories else folder.name
+        if category is None:
+            nearest = categories.nearest(folder.name) if categories else None
+            hint = f"; rename it to {nearest!r} if that is what it shows" if nearest else ""
+            remarks.append(f"{Path(folder)}: not a category of this dataset{hint}")
+            continue
+        entries = [entry for entry in _entries(Path(folder)) if not entry.name.startswith(".")]
+        pictures = [Path(entry) for entry in entries if Path(entry).suffix.lower() in PICTURE_SUFFIXES]
+        if len(pictures) < len(entries):
+            remarks.append(f"{Path(folder)}: {len(entries) - len(pictures)} entries are not pictures")
+        files[category] += pictures
+    return _Found(files, tuple(remarks))
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError as problem:
+        raise DatasetProblem(f"{folder} cannot be read: {problem.strerror}. Expected one folder a category there.") from problem
+
+
+def _items(files: Mapping[str, Iterable[Path]], categories: Sequence[str]) -> tuple[Item, ...]:
+    items: dict[str, Item] = {}
+    for label, category in enumerate(categories):
+        for path in sorted(files.get(category, ())):
+            # Names on disk may be any bytes; ids are written to JSON and must be text.
+            name = os.fsencode(path.name).decode("utf-8", "backslashreplace")
+            item = Item(f"{category}/{name}", label, path)
+            if item.id in items:
+                raise DatasetProblem(
+                    f"{path} and {items[item.id].content} are both {item.id!r}: two folders hold the same category. "
+                    "Merge them or rename one of the files."
+                )
+            items[item.id] = item
+    return tuple(items.values())

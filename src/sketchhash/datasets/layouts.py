@@ -1,0 +1,106 @@
+"""The one table of datasets: how each looks on disk, and how it is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from sketchhash.datasets.cifar10 import is_cifar10, load_cifar10
+from sketchhash.datasets.folders import is_folder_pair, load_folder_pair
+from sketchhash.datasets.items import Dataset, Item
+from sketchhash.datasets.names import fold
+from sketchhash.datasets.quickdraw import is_quickdraw, load_quickdraw
+from sketchhash.datasets.sketchy import is_sketchy, load_sketchy
+from sketchhash.datasets.synthetic import load as load_synthetic
+from sketchhash.datasets.tuberlin import is_tuberlin, load_tuberlin
+from sketchhash.errors import DatasetProblem
+
+SYNTHETIC = "synthetic"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One way a dataset lies on disk."""
+
+    name: str
+    expected: str
+    matches: Callable[[Path], bool]
+    load: Callable[[Path], Dataset]
+
+
+LAYOUTS = (
+    Layout("TU-Berlin Extension", "png/<category>/ and ImageResized/<category>/", is_tuberlin, load_tuberlin),
+    Layout(
+        "Sketchy Extension",
+        "256x256/sketch/tx_000000000000/<category>/ and EXTEND_image_sketchy/<category>/",
+        is_sketchy,
+        load_sketchy,
+    ),
+    Layout("Quick, Draw!", "<category>.ndjson, or src/drawings/<category>.ndjson.gz", is_quickdraw, load_quickdraw),
+    Layout("CIFAR-10", "data_batch_1.png … test_batch.png and their labels", is_cifar10, load_cifar10),
+    Layout("two folders", "sketches/<category>/ and photos/<category>/", is_folder_pair, load_folder_pair),
+)
+
+
+def open_dataset(source: str | Path, photos: str | Path | None = None) -> Dataset:
+    """Open a dataset folder, or ``"synthetic"``; with ``photos``, sketches and photos come from two datasets."""
+    dataset = _open(source)
+    return dataset if photos is None else pair(dataset, _open(photos))
+
+
+def pair(sketches: Dataset, photos: Dataset) -> Dataset:
+    """Join the sketches of one dataset with the photos of another, over the categories both have.
+
+    Categories keep the sketch dataset's spelling; what only one side has is remarked on and left out.
+    """
+    photo_labels = {_same(category): label for label, category in enumerate(photos.categories)}
+    shared = {category: photo_labels[_same(category)] for category in sketches.categories if _same(category) in photo_labels}
+    if not shared:
+        raise DatasetProblem(f"{sketches.name} and {photos.name} have no category in common.")
+    new_sketch_labels = {sketches.categories.index(category): new for new, category in enumerate(shared)}
+    new_photo_labels = {old: new for new, old in enumerate(shared.values())}
+    return Dataset(
+        name=f"{sketches.name} → {photos.name}",
+        categories=tuple(shared),
+        sketches=_relabelled(sketches.sketches, new_sketch_labels),
+        photos=_relabelled(photos.photos, new_photo_labels),
+        remarks=(
+            *sketches.remarks,
+            *photos.remarks,
+            f"{len(shared)} categories are in both; left out are {len(sketches.categories) - len(shared)} "
+            f"of {sketches.name} and {len(photos.categories) - len(shared)} of {photos.name}",
+        ),
+    )
+
+
+def _open(source: str | Path) -> Dataset:
+    if str(source) == SYNTHETIC:
+        return load_synthetic()
+    root = Path(source)
+    if not root.is_dir():
+        raise DatasetProblem(f"{root} is not a folder. Give a dataset's folder, or the word {SYNTHETIC!r}.")
+    for layout in LAYOUTS:
+        if layout.matches(root):
+            return layout.load(root)
+    shapes = "\n".join(f"  {layout.name}: {layout.expected}" for layout in LAYOUTS)
+    raise DatasetProblem(f"{root} does not look like a dataset. Expected in it one of\n{shapes}")
+
+
+def _relabelled(items: Sequence[Item], labels: dict[int, int]) -> tuple[Item, ...]:
+    kept = (replace(item, label=labels[item.label]) for item in items if item.label in labels)
+    return tuple(sorted(kept, key=lambda item: (item.label, item.id)))
+
+
+def _same(category: str) -> str:
+    """Give one key to all the names that mean the same category in different datasets."""
+    return _synonyms().get(fold(category), fold(category))
+
+
+@cache
+def _synonyms() -> dict[str, str]:
+    text = files("sketchhash.datasets").joinpath("lists", "synonyms.tsv").read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+    return {fold(name): fold(row[0]) for row in rows for name in row}

@@ -1,0 +1,14 @@
+"""A world made by the project: everyday things, photographed and sketched, without a download.
+
+Photo and sketch come from one recipe a category, with proportions drawn apart: the photo is lit, textured and
+cluttered, the sketch is what a person remembers. They agree on the thing and not on its geometry, which is
+the problem the paper solves. Everything follows from a seed.
+"""
+
+from sketchhash.datasets.synthetic.catalogue import CATEGORIES
+from sketchhash.datasets.synthetic.loading import load
+from sketchhash.datasets.synthetic.photographer import render_photo
+from sketchhash.datasets.synthetic.sketcher import draw_sketch
+from sketchhash.datasets.synthetic.writing import write
+
+__all__ = ["CATEGORIES", "draw_sketch", "load", "render_photo", "write"]

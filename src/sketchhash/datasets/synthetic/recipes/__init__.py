@@ -1,0 +1,1 @@
+"""Recipes: one small function a category, from proportions to parts, back to front."""

@@ -1,0 +1,132 @@
+"""The time and memory of one round of the discrete steps D → B^I → B^S, beside the textbook equations.
+
+Codes, labels and network outputs are random: no data is needed, and every first sweep has everything to do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import resource
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from multiprocessing import get_context
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+
+from sketchhash.dsh import discrete, textbook
+from sketchhash.dsh.objective import Matrix, Problem, Samples, paper_similarity
+
+
+class Solver(StrEnum):
+    """Who takes the steps: `discrete`, in linear time, or `textbook`, which forms W."""
+
+    DISCRETE = "discrete"
+    TEXTBOOK = "textbook"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is to learn codes for."""
+
+    photos: int
+    sketches: int
+    bits: int = 128
+    classes: int = 250
+    word_dimensions: int = 1000
+
+
+TU_BERLIN = Size(photos=204_489, sketches=17_500)
+COMPARABLE = Size(photos=20_000, sketches=5_000)  # W takes 0.8 GB here, 28.6 GB at full size
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round D → B^I → B^S cost, and a fingerprint of the codes it gave."""
+
+    basis_seconds: float
+    photo_seconds: float
+    sketch_seconds: float
+    peak_bytes: int
+    fingerprint: str
+
+    @property
+    def seconds(self) -> float:
+        """The whole round."""
+        return self.basis_seconds + self.photo_seconds + self.sketch_seconds
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The same round by both solvers."""
+
+    discrete: Round
+    textbook: Round
+
+    @property
+    def speedup(self) -> float:
+        """How many times as long the textbook took."""
+        return self.textbook.seconds / self.discrete.seconds
+
+    @property
+    def has_equal_codes(self) -> bool:
+        """Whether both gave the same codes, bit for bit."""
+        return self.textbook.fingerprint == self.discrete.fingerprint
+
+
+def measure(size: Size = TU_BERLIN, solver: Solver = Solver.DISCRETE) -> Round:
+    """Run one round in a fresh process, so that its peak memory is its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(_round, size, solver).result()
+
+
+def compare(size: Size = COMPARABLE) -> Comparison:
+    """Run the same round by both solvers, one after the other."""
+    return Comparison(measure(size, Solver.DISCRETE), measure(size, Solver.TEXTBOOK))
+
+
+class _Steps(Protocol):
+    def solve_basis(self, problem: Problem, photos: Samples, sketches: Samples) -> Matrix: ...
+
+    def update_codes(self, problem: Problem, samples: Samples, given: Samples, basis: Matrix) -> Samples: ...
+
+
+def _round(size: Size, solver: Solver) -> Round:
+    rng = np.random.default_rng(0)
+    problem = Problem(
+        rng.standard_normal((size.classes, size.word_dimensions)), paper_similarity(size.classes)
+    )
+    photos, sketches = (_random_samples(count, size, rng) for count in (size.photos, size.sketches))
+    steps: _Steps = discrete if solver is Solver.DISCRETE else textbook
+
+    start = perf_counter()
+    basis = steps.solve_basis(problem, photos, sketches)
+    basis_done = perf_counter()
+    photos = steps.update_codes(problem, photos, sketches, basis)
+    photos_done = perf_counter()
+    sketches = steps.update_codes(problem, sketches, photos, basis)
+    sketches_done = perf_counter()
+
+    return Round(
+        basis_seconds=basis_done - start,
+        photo_seconds=photos_done - basis_done,
+        sketch_seconds=sketches_done - photos_done,
+        peak_bytes=_peak_bytes(),
+        fingerprint=hashlib.sha256(photos.codes.tobytes() + sketches.codes.tobytes()).hexdigest(),
+    )
+
+
+def _random_samples(count: int, size: Size, rng: np.random.Generator) -> Samples:
+    return Samples(
+        labels=rng.integers(0, size.classes, count),
+        codes=discrete.random_codes(count, size.bits, rng),
+        values=rng.standard_normal((count, size.bits), dtype=np.float32),
+    )
+
+
+def _peak_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # macOS counts bytes, Linux KiB

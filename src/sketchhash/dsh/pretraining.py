@@ -1,0 +1,106 @@
+"""Pre-training: C1 and C2 as classifiers, before any hashing (section 3 of the paper).
+
+The result is kept by everything it depends on, so that models with other bits or another objective start from
+the same nets; an interrupted pre-training goes on at its last epoch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from torch.nn import functional
+
+from sketchhash.datasets import Item
+from sketchhash.dsh.checkpoints import read_checkpoint, write_checkpoint, write_weights
+from sketchhash.dsh.descent import Descent, epoch_generator, shuffled
+from sketchhash.dsh.networks import Classifier, Net
+from sketchhash.dsh.processes import Processes, device
+from sketchhash.dsh.progress import Progress
+from sketchhash.dsh.recipe import Steps
+from sketchhash.dsh.sources import Features, Source, weights_hash
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What one net is taught: items of one kind with their categories."""
+
+    kind: str
+    items: Sequence[Item]
+    source: Source
+    categories: int
+
+
+def pretrain(net: Net, lesson: Lesson, steps: Steps, seed: int, cache: Path, processes: Processes, progress: Progress) -> None:
+    """Train ``net`` in place to name the categories, or load what the same pre-training gave before."""
+    if steps.epochs == 0:
+        return
+    path = cache / "pretrained" / f"{lesson.kind}-{_key(net, lesson, steps, seed)[:32]}.safetensors"
+    if not path.exists():
+        _train(net, lesson, steps, seed, path.with_suffix(".checkpoint"), processes, progress)
+        if processes.is_first:
+            write_weights(path, net)
+            path.with_suffix(".checkpoint").unlink(missing_ok=True)
+        processes.wait()
+    net.load_state_dict(load_file(path))
+
+
+def _train(
+    net: Net, lesson: Lesson, steps: Steps, seed: int, checkpoint: Path, processes: Processes, progress: Progress
+) -> None:
+    stage = f"pre-training on {lesson.kind}"
+    labels = torch.tensor([item.label for item in lesson.items], device=device())
+    classifier = Classifier(net, lesson.categories).to(device())
+    wrapped = processes.wrap(_Teacher(classifier, lesson.source, labels, steps.label_smoothing))
+    descent = Descent(wrapped, steps)
+    first = 0
+    if checkpoint.exists():
+        state = read_checkpoint(checkpoint)
+        classifier.load_state_dict(state["weights"])
+        descent.optimiser.load_state_dict(state["optimiser"])
+        first = state["epoch"]
+    for epoch in range(first, steps.epochs):
+        classifier.train()
+        generator = epoch_generator(seed, stage, epoch)
+        batches = shuffled(len(labels), max(1, len(labels) // steps.batch), generator)
+
+        def loss(rows: Tensor, generator: torch.Generator = generator) -> Tensor:
+            value: Tensor = wrapped(processes.share(rows), generator)
+            return value
+
+        with progress.stage(f"{stage}, epoch {epoch + 1} of {steps.epochs}", len(batches)) as advance:
+            mean = descent.epoch(epoch, batches, loss, advance)
+        progress.report({"stage": stage, "epoch": epoch + 1, "loss": mean})
+        if processes.is_first:
+            state = {"weights": classifier.state_dict(), "optimiser": descent.optimiser.state_dict(), "epoch": epoch + 1}
+            write_checkpoint(checkpoint, state)
+
+
+class _Teacher(torch.nn.Module):
+    """The classification loss of some rows, as one module: gradients of several processes meet in it."""
+
+    def __init__(self, classifier: Classifier, source: Source, labels: Tensor, smoothing: float) -> None:
+        super().__init__()
+        self.classifier, self.source, self.labels, self.smoothing = classifier, source, labels, smoothing
+
+    def forward(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        batch = self.source.batch(rows, generator).to(self.labels.device)
+        logits = self.classifier.logits(batch) if isinstance(self.source, Features) else self.classifier(batch)
+        return functional.cross_entropy(logits, self.labels[rows], label_smoothing=self.smoothing)
+
+
+def _key(net: Net, lesson: Lesson, steps: Steps, seed: int) -> str:
+    facts = {
+        "start": weights_hash(net),
+        "steps": asdict(steps),
+        "seed": seed,
+        "frozen": isinstance(lesson.source, Features),
+        "items": [(item.id, item.label) for item in lesson.items],
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

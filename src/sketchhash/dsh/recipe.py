@@ -1,0 +1,156 @@
+"""Recipes: every number of a training run, as data.
+
+A recipe is a TOML file: one of the package's by name, or the path of your own. `Recipe.hash` names it in run
+records, so that two models are known to be made alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from importlib.resources import files
+from math import cos, pi
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sketchhash.dsh.networks import Branches
+from sketchhash.errors import BadArgument, UnknownName
+
+T = TypeVar("T")
+
+_OPTIMISERS = ("adamw", "sgd")
+_SIMILARITIES = ("paper", "orthogonal")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How a stage takes its gradient steps; 0 epochs leave the stage out.
+
+    The learning rate is multiplied by ``decay`` each epoch as in the paper, or falls along half a cosine after a
+    short warm-up when ``decay`` is 0.
+    """
+
+    epochs: int
+    batch: int = 64
+    optimiser: str = "sgd"
+    learning_rate: float = 0.001
+    momentum: float = 0.9
+    weight_decay: float = 0.0005
+    decay: float = 0.0
+    label_smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse numbers no stage can run with."""
+        if self.epochs < 0 or self.batch < 1 or self.learning_rate <= 0 or not 0 <= self.decay <= 1:
+            raise BadArgument(f"These steps cannot be taken: {self}.")
+        if self.optimiser not in _OPTIMISERS:
+            raise UnknownName("optimiser", self.optimiser, _OPTIMISERS)
+
+    def rate(self, epoch: int, done: float) -> float:
+        """Give the learning rate when the share ``done`` of ``epoch`` (from 0) is over."""
+        if self.decay:
+            return self.learning_rate * self.decay**epoch
+        share = (epoch + done) / self.epochs
+        return self.learning_rate * min(1.0, share / 0.05 + 0.01) * (1 + cos(pi * share)) / 2
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The weights of Eq. 4, and how similar two categories should be.
+
+    ``similarity``: *paper* asks every two categories to be opposite (−1), which m bits cannot do for many
+    categories: its optimum puts all photos on one code and all sketches on its opposite. *orthogonal* asks them
+    to be unrelated (0), which they can be.
+    """
+
+    similarity: str = "paper"
+    pairwise_weight: float = 1.0
+    semantic_weight: float = 0.01
+    quantisation_weight: float = 1e-5
+    rounds: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown similarity and weights that leave nothing to learn."""
+        if self.similarity not in _SIMILARITIES:
+            raise UnknownName("similarity", self.similarity, _SIMILARITIES)
+        if not self.pairwise_weight and not self.semantic_weight:
+            raise BadArgument("One of pairwise_weight and semantic_weight must be above 0: the codes learn from them.")
+        if self.rounds < 1:
+            raise BadArgument(f"The codes need at least 1 round an epoch, not {self.rounds}.")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A whole training run.
+
+    With ``frozen_trunks`` the convolutions stay as pre-training left them while codes are learned, so their
+    output is computed once for each of a few augmented views and kept: this is what makes training on a
+    processor practical.
+    """
+
+    name: str
+    description: str
+    size: str
+    pretrain_photos: Steps
+    pretrain_sketches: Steps
+    hashing: Steps
+    objective: Objective
+    branches: Branches = Branches.FULL
+    words: str = "default"
+    detector: str = "gradient"
+    frozen_trunks: bool = False
+    photo_views: int = 1
+    sketch_views: int = 1
+
+    @property
+    def hash(self) -> str:
+        """Identify what this recipe does; its name and description do not count."""
+        deciding = {key: value for key, value in asdict(self).items() if key not in ("name", "description")}
+        return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Name the recipes that come with the package."""
+    return tuple(sorted(entry.name.removesuffix(".toml") for entry in _folder().iterdir() if entry.name.endswith(".toml")))
+
+
+def load_recipe(name_or_path: str) -> Recipe:
+    """Load a recipe of the package by name, or a TOML file of your own by path.
+
+    >>> load_recipe("paper").hashing.epochs
+    15
+    """
+    if name_or_path in recipe_names():
+        text = _folder().joinpath(f"{name_or_path}.toml").read_text(encoding="utf-8")
+    elif name_or_path.endswith(".toml"):
+        try:
+            text = Path(name_or_path).read_text(encoding="utf-8")
+        except OSError as problem:
+            raise BadArgument(f"The recipe {name_or_path} cannot be read: {problem.strerror}.") from problem
+    else:
+        raise UnknownName("recipe", name_or_path, recipe_names())
+    try:
+        table = tomllib.loads(text)
+        parts = {
+            "branches": Branches(table.pop("branches", Branches.FULL)),
+            "objective": _build(Objective, table.pop("objective", {})),
+            **{stage: _build(Steps, table.pop(stage)) for stage in ("pretrain_photos", "pretrain_sketches", "hashing")},
+        }
+        return _build(Recipe, {"name": Path(name_or_path).stem, **table, **parts})
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as problem:
+        raise BadArgument(f"The recipe {name_or_path} cannot be used: {problem}.") from problem
+
+
+def _folder() -> Any:  # noqa: ANN401 - importlib's Traversable moved between Python versions
+    return files("sketchhash.dsh") / "recipes"
+
+
+def _build(kind: Callable[..., T], table: Mapping[str, object]) -> T:
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    strangers = sorted(set(table) - known)
+    if strangers:
+        raise UnknownName("setting", strangers[0], known)
+    return kind(**table)

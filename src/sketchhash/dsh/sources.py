@@ -1,0 +1,126 @@
+"""Where a batch comes from: pictures read and augmented anew, or trunk outputs computed once and kept.
+
+A trunk that no longer learns gives the same output for the same picture, so it is run once for each of a few
+augmented views; from then on training touches only the layers behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Generator, Tensor, nn
+
+from sketchhash.datasets import Item
+from sketchhash.dsh.checkpoints import write_array
+from sketchhash.dsh.networks import Net
+from sketchhash.dsh.processes import device
+from sketchhash.dsh.progress import Progress
+
+_BATCH = 64
+
+
+class Source(Protocol):
+    """Items of one kind that can be asked for by row."""
+
+    def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
+        """Give these rows: augmented at random, or as they are when ``generator`` is None."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pixels ``(n, channels, side, side)``, read when asked."""
+
+    items: Sequence[Item]
+    read: Callable[[Sequence[Item]], NDArray[np.uint8]]
+    augment: Callable[[Tensor, Generator], Tensor]
+
+    def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
+        """Read these rows."""
+        pixels = torch.from_numpy(self.read([self.items[row] for row in rows.tolist()]))
+        return pixels if generator is None else self.augment(pixels, generator)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Pixels ``(n, channels, side, side)``, in memory."""
+
+    pixels: Tensor
+    augment: Callable[[Tensor, Generator], Tensor]
+
+    def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
+        """Pick these rows."""
+        return self.pixels[rows] if generator is None else self.augment(self.pixels[rows], generator)
+
+
+@dataclass(frozen=True)
+class Features:
+    """Trunk outputs ``(views, n, width)``: view 0 of the pictures as they are, the others augmented."""
+
+    views: Tensor
+
+    def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
+        """Look these rows up, each in a view of its own."""
+        if generator is None:
+            return self.views[0, rows]
+        return self.views[torch.randint(len(self.views), (len(rows),), generator=generator), rows]
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Stands in for the pictures of a branch that an ablation removes."""
+
+    shape: tuple[int, ...]
+
+    def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
+        """Give zeros, which the network does not look at."""
+        return torch.zeros(len(rows), *self.shape)
+
+
+@dataclass(frozen=True)
+class FeatureStore:
+    """Outputs of frozen trunks, on disk by everything they depend on."""
+
+    folder: Path
+    seed: int
+    progress: Progress
+
+    def get(self, kind: str, net: Net, items: Sequence[Item], source: Source, views: int) -> Features:
+        """Give what the trunk of ``net`` makes of ``items``, computed and kept if it is not there yet."""
+        ids = "\n".join(item.id for item in items)
+        key = hashlib.sha256(f"{kind} {weights_hash(net.trunk)} {views} {self.seed}\n{ids}".encode()).hexdigest()
+        path = self.folder / f"{kind}-{key[:32]}.npy"
+        if not path.exists():
+            with self.progress.stage(f"features of {kind}", views * len(items)) as advance:
+                write_array(path, self._extract(net, len(items), source, views, advance))
+        return Features(torch.from_numpy(np.load(path)))
+
+    def _extract(
+        self, net: Net, count: int, source: Source, views: int, advance: Callable[[], None]
+    ) -> NDArray[np.float32]:
+        net.eval().to(device())
+        outputs: NDArray[np.float32] = np.empty((views, count, net.backbone.features), dtype=np.float32)
+        with torch.inference_mode():
+            for view in range(views):
+                generator = torch.Generator().manual_seed(self.seed * 1000 + view) if view else None
+                for rows in torch.arange(count).split(_BATCH):
+                    outputs[view, rows] = net.pool3(source.batch(rows, generator).to(device())).cpu().numpy()
+                    for _ in rows:
+                        advance()
+        return outputs
+
+
+def weights_hash(module: nn.Module) -> str:
+    """Hash every weight and buffer of a module."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(module.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tensor.detach().cpu().numpy()))
+    return digest.hexdigest()

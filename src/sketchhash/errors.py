@@ -1,0 +1,78 @@
+"""Every error a caller may want to catch.
+
+    SketchHashError
+    ├── BadArgument          a value that cannot be used; nothing was started
+    │   └── UnknownName      a name that is not in its table, with the nearest one
+    ├── MissingExtra         an optional package is not installed, with the command that installs it
+    ├── UnreadableImage      a picture that cannot be decoded safely
+    ├── DatasetProblem       files on disk that do not form the dataset they should
+    │   └── SplitProblem     a split that does not fit its dataset, or breaks the protocol
+    ├── IncompatibleModel    a model folder that is damaged, incomplete or made for another version
+    └── UnknownWords         category names without a word vector
+
+The text of an error says what happened, what was found and what to type next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
+
+
+class SketchHashError(Exception):
+    """Anything that went wrong in a way sketchhash can explain."""
+
+
+class BadArgument(SketchHashError):
+    """A value that cannot be used; nothing was started."""
+
+
+class UnknownName(BadArgument):
+    """A name that is not in its table; the text suggests the nearest."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        """Name the ``kind`` of thing asked for, the ``name`` given and the ``known`` ones."""
+        names = sorted(known)
+        nearest = get_close_matches(name, names, n=1)
+        hint = f"Did you mean {nearest[0]!r}?" if nearest else f"Known: {', '.join(names)}."
+        super().__init__(f"There is no {kind} named {name!r}. {hint}")
+
+
+class MissingExtra(SketchHashError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        """Say which ``package`` is missing and which ``extra`` brings it."""
+        super().__init__(f"This needs {package}, which is not installed. Type: pip install 'sketchhash[{extra}]'")
+
+
+class UnreadableImage(SketchHashError):
+    """A picture that cannot be decoded safely."""
+
+
+class DatasetProblem(SketchHashError):
+    """Files on disk that do not form the dataset they should."""
+
+
+class SplitProblem(DatasetProblem):
+    """A split that does not fit its dataset, or breaks the protocol."""
+
+
+class IncompatibleModel(SketchHashError):
+    """A model folder that is damaged, incomplete or made for another version."""
+
+
+class UnknownWords(SketchHashError):
+    """Category names without a word vector."""
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional ``module``, or raise `MissingExtra` with the command that installs it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as missing:
+        if missing.name and module.split(".")[0] == missing.name.split(".")[0]:
+            raise MissingExtra(missing.name, extra) from missing
+        raise

@@ -1,0 +1,28 @@
+"""Pictures, strokes and ink: everything between a file or a drawing and the pixels a network sees.
+
+Photos come in through `read_photo`, the one decoder, and leave through `fit_square`, `shrink` or `thumbnail`.
+Sketches, drawn (`rasterise`) or pictured (`read_sketch`, `normalise_ink`), all leave in one normal form:
+black ink of one width on white paper, fitted and centred in a square.
+"""
+
+from sketchhash.imaging.decode import Limits, read_photo
+from sketchhash.imaging.ink import InkStyle, rasterise
+from sketchhash.imaging.photos import fit_square, shrink, thumbnail
+from sketchhash.imaging.sheet import contact_sheet, write_png
+from sketchhash.imaging.sketches import normalise_ink, read_sketch
+from sketchhash.imaging.strokes import Drawing
+
+__all__ = [
+    "Drawing",
+    "InkStyle",
+    "Limits",
+    "contact_sheet",
+    "fit_square",
+    "normalise_ink",
+    "rasterise",
+    "read_photo",
+    "read_sketch",
+    "shrink",
+    "thumbnail",
+    "write_png",
+]

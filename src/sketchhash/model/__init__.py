@@ -1,0 +1,34 @@
+"""The model folder: the one artefact that training writes and search reads.
+
+A folder holds two ONNX networks, a manifest and a model card. Loading it unpickles nothing, needs no torch,
+and refuses a folder that is damaged, incomplete or made for another version.
+"""
+
+from sketchhash.model.card import CardFacts, DataSource, model_card
+from sketchhash.model.encoder import Model
+from sketchhash.model.folder import Inspection, read_manifest, verify, write_model
+from sketchhash.model.manifest import (
+    FileRecord,
+    InkInput,
+    MadeWith,
+    Manifest,
+    PhotoInput,
+    TokenInput,
+)
+
+__all__ = [
+    "CardFacts",
+    "DataSource",
+    "FileRecord",
+    "InkInput",
+    "Inspection",
+    "MadeWith",
+    "Manifest",
+    "Model",
+    "PhotoInput",
+    "TokenInput",
+    "model_card",
+    "read_manifest",
+    "verify",
+    "write_model",
+]

@@ -1,0 +1,182 @@
+"""The manifest of a model folder: what the networks expect, how they were made, and every file's checksum.
+
+The networks take raw ``uint8`` pixels and normalise inside, so that no caller can get it wrong:
+
+| graph        | input      | shape                     |
+|--------------|------------|---------------------------|
+| image.onnx   | `photos`   | (n, size, size, 3)        |
+| image.onnx   | `tokens`   | (n, ink size, ink size)   |
+| sketch.onnx  | `sketches` | (n, ink size, ink size)   |
+
+Both give `values`, ``(n, bits)`` of ``float32``. The offsets and scales below only tell what happens inside:
+a pixel p enters the first layer as (p - offset) / scale.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from typing import Literal
+
+from sketchhash.codes import MAX_BITS
+from sketchhash.errors import BadArgument, IncompatibleModel
+from sketchhash.model import layout
+from sketchhash.model.strict_json import conform, loads
+
+FORMAT_VERSION = 1
+FETCH_AGAIN = "Copy or download the model folder again, or export the model anew."
+
+Branches = Literal["full", "without_tokens", "without_photos"]
+
+
+@dataclass(frozen=True)
+class PhotoInput:
+    """How a photo enters the image network: a square; red, green and blue are normalised apart."""
+
+    size: int
+    offset: tuple[float, float, float]
+    scale: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class InkInput:
+    """How drawings and token maps enter; line width and margin are fractions of ``size``."""
+
+    size: int
+    offset: float
+    scale: float
+    line_width: float
+    margin: float
+
+
+@dataclass(frozen=True)
+class TokenInput:
+    """How token maps were made for training; others would give other codes.
+
+    The fields after the detector's are those of `sketchhash.tokens.TokenStyle`; the pen is the ink's.
+    """
+
+    detector: str
+    fingerprint: str
+    threshold: float
+    floor: float
+    most_ink: float
+    fewest: int
+
+
+@dataclass(frozen=True)
+class MadeWith:
+    """What it takes to train the same model again."""
+
+    sketchhash: str
+    recipe: str
+    recipe_sha256: str
+    seed: int
+    data_sha256: str
+    packages: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A file as it was written."""
+
+    size: int
+    sha256: str
+
+    @classmethod
+    def of(cls, content: bytes) -> FileRecord:
+        """Describe ``content``."""
+        return cls(len(content), sha256(content).hexdigest())
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything a model folder says about itself; ``files`` is filled in when the folder is written.
+
+    Without ``photos`` the image network sees token maps alone, without ``tokens`` photos alone.
+    """
+
+    name: str
+    bits: int
+    categories: tuple[str, ...]
+    photos: PhotoInput | None
+    ink: InkInput
+    tokens: TokenInput | None
+    made_with: MadeWith
+    scores: Mapping[str, float]
+    files: Mapping[str, FileRecord] = field(default_factory=dict)
+    format_version: int = FORMAT_VERSION
+
+    def __post_init__(self) -> None:
+        """Refuse a model that could not give codes."""
+        if self.bits not in range(8, MAX_BITS + 1, 8):
+            raise BadArgument(f"bits should be a multiple of 8 up to {MAX_BITS}, found {self.bits}")
+        if self.photos is None and self.tokens is None:
+            raise BadArgument("photos and tokens are both null: the image network would see nothing")
+        for name, square in (("photos", self.photos), ("ink", self.ink)):
+            if square is not None and square.size < 1:
+                raise BadArgument(f"{name}.size should be at least 1, found {square.size}")
+        for name in self.files:
+            if name == layout.MANIFEST or not re.fullmatch(r"\w[\w.-]*", name, re.ASCII):
+                raise BadArgument(f"files[{name!r}] is not the plain name of a file beside the manifest")
+
+    @property
+    def branches(self) -> Branches:
+        """The inputs that the image network takes, in the words of the paper's ablation."""
+        if self.tokens is None:
+            return "without_tokens"
+        return "without_photos" if self.photos is None else "full"
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that decides a code, as one hash: galleries keep it.
+
+        The card, the scores and the name stay out, so rewording the card leaves a gallery valid.
+        """
+        facts = asdict(self)
+        deciding = {name: facts[name] for name in ("bits", "photos", "ink", "tokens")}
+        files = {name: record for name, record in facts["files"].items() if name != layout.CARD}
+        return _checksum({**deciding, "files": files})
+
+    def to_json(self) -> str:
+        """Write as JSON, closed by a checksum over the rest, so that no changed number passes unseen."""
+        facts = asdict(self)
+        return json.dumps({**facts, "checksum": _checksum(facts)}, indent=2, allow_nan=False) + "\n"
+
+
+def parse_manifest(text: bytes, origin: str) -> Manifest:
+    """Read what `Manifest.to_json` wrote; ``origin`` is the file to name when the text cannot be used."""
+    try:
+        facts = loads(text.decode())
+        if not isinstance(facts, dict):
+            raise ValueError("it does not hold an object")
+        _check_version(facts.get("format_version"), origin)
+        checksum = facts.pop("checksum", None)
+        manifest: Manifest = conform(facts, Manifest, "")
+    except (ValueError, OverflowError, RecursionError, BadArgument) as problem:
+        raise IncompatibleModel(f"{origin} is not a usable manifest: {problem}. {FETCH_AGAIN}") from problem
+    if checksum != _checksum(facts):
+        raise IncompatibleModel(f"{origin} was changed after it was written. {FETCH_AGAIN}")
+    if absent := [name for name in layout.LISTED if name not in manifest.files]:
+        raise IncompatibleModel(f"{origin} does not list {', '.join(absent)}. {FETCH_AGAIN}")
+    return manifest
+
+
+def _check_version(version: object, origin: str) -> None:
+    if version == FORMAT_VERSION:
+        return
+    newer = type(version) is int and version > FORMAT_VERSION
+    way_out = (
+        "Type: pip install --upgrade sketchhash" if newer else "Export the model anew with this version."
+    )
+    raise IncompatibleModel(
+        f"{origin} has format version {version!r}, and this sketchhash reads {FORMAT_VERSION}. {way_out}"
+    )
+
+
+def _checksum(facts: Mapping[str, object]) -> str:
+    canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return sha256(canonical.encode()).hexdigest()

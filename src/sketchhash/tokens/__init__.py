@@ -1,0 +1,25 @@
+"""Sketch tokens: the contours of a photo, drawn the way a person's sketch is drawn.
+
+    photo ──► detector (a score per pixel) ──► contours (thin, select) ──► pen ──► token map
+
+The token branch of the network shares its weights with the sketch branch (Liu et al., "Deep Sketch Hashing",
+section 2.1), so a token map has a sketch's polarity and line width: white paper, black ink. It keeps the
+geometry of its photo, squeezed to a square, because both feed the same network.
+
+Detectors are interchangeable: see `Detector`. `TokenCache` keeps finished maps on disk.
+"""
+
+from sketchhash.tokens.cache import TokenCache, pixel_content
+from sketchhash.tokens.contours import TokenStyle, thin, token_map
+from sketchhash.tokens.detector import DETECTORS, Detector, detector
+
+__all__ = [
+    "DETECTORS",
+    "Detector",
+    "TokenCache",
+    "TokenStyle",
+    "detector",
+    "pixel_content",
+    "thin",
+    "token_map",
+]

@@ -1,0 +1,10 @@
+"""Category names as vectors, so that what the hash learns for *cheetah* lies near *tiger* (the paper's §3.2).
+
+`embed` is the way in. The default is half GloVe (what a name is used with) and half WordNet (what a thing is
+a kind of); other tables are read from word2vec and GloVe files.
+"""
+
+from sketchhash.words.names import listed_categories
+from sketchhash.words.sources import SOURCES, Vectors, embed
+
+__all__ = ["SOURCES", "Vectors", "embed", "listed_categories"]

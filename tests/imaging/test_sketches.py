@@ -1,0 +1,207 @@
+import io
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFilter
+
+from sketchhash.errors import UnreadableImage
+from sketchhash.imaging.ink import InkStyle, rasterise
+from sketchhash.imaging.sketches import normalise_ink, read_sketch
+from sketchhash.imaging.strokes import Drawing
+
+SIZE = 128
+
+# Mean differences, in grey levels, between a drawing and its picture. Lines half a pixel off stay below the
+# first; a drawing two pixels off, a wrong margin, width or polarity are above the second.
+CLOSE = 6.0
+WRONG = 10.0
+
+
+def fish():
+    turn = np.linspace(0, 2 * np.pi, 60)
+    body = np.stack([50 * np.cos(turn), 25 * np.sin(turn)], axis=1)
+    tail = [[48, 5], [85, 30], [80, 0], [85, -30], [48, -5]]
+    fin = [[-10, -24], [10, -45], [20, -22]]
+    eye = np.stack([-30 + 5 * np.cos(turn), -5 + 5 * np.sin(turn)], axis=1)
+    return Drawing(tuple(np.array(stroke, dtype=np.float32) for stroke in (body, tail, fin, eye)))
+
+
+def picture_of(drawing, side=400, width=6.0, scale=1.5, centre=(180, 230)):
+    """Draw ink on a page with Pillow, four times as large first: coverage from 0 to 1, ``(side, side)``."""
+    page = Image.new("L", (4 * side, 4 * side))
+    pen = ImageDraw.Draw(page)
+    for stroke in drawing.strokes:
+        points = [tuple(4 * (point * scale + centre)) for point in stroke.astype(float)]
+        pen.line(points, fill=255, width=round(4 * width), joint="curve")
+        for x, y in points:
+            pen.circle((x, y), 2 * width, fill=255)
+    return np.asarray(page.resize((side, side), Image.Resampling.BOX)) / 255
+
+
+def on_page(coverage, ink, paper):
+    ink, paper = np.array(ink, dtype=float), np.array(paper, dtype=float)
+    return np.rint(paper + coverage.reshape(*coverage.shape, *[1] * ink.ndim) * (ink - paper)).astype(
+        np.uint8
+    )
+
+
+def encoded(pixels, file_format, **options):
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, file_format, **options)
+    return file.getvalue()
+
+
+def photographed(coverage, ink=0.4, paper=0.9, seed=0):
+    """Light a page from one side, drop a shadow over it, add grain, and save it as a JPEG."""
+    rng = np.random.default_rng(seed)
+    down, right = np.mgrid[0 : 1 : coverage.shape[0] * 1j, 0 : 1 : coverage.shape[1] * 1j]
+    light = (0.5 + 0.5 * right) * np.where(down > 0.5 + 0.2 * right, 0.6, 1.0)
+    light = np.asarray(Image.fromarray((255 * light).astype(np.uint8)).filter(ImageFilter.GaussianBlur(4)))
+    grey = light * (paper + coverage * (ink - paper)) + rng.normal(0, 3, coverage.shape)
+    tinted = grey[:, :, None] * [1, 0.97, 0.9]
+    return encoded(np.clip(tinted, 0, 255).astype(np.uint8), "JPEG", quality=75)
+
+
+def mean_difference(one, other):
+    return np.abs(one.astype(float) - other).mean()
+
+
+COVERAGE = picture_of(fish())
+EXPECTED = rasterise(fish(), SIZE)
+ALPHA = np.rint(255 * COVERAGE).astype(np.uint8)
+
+
+def transparent(colour):
+    return np.dstack([np.broadcast_to(np.uint8(colour), (*ALPHA.shape, 3)), ALPHA])
+
+
+SAME_DRAWING = {
+    "black on white": on_page(COVERAGE, 0, 255),
+    "white on black": on_page(COVERAGE, 255, 0),
+    "grey on pale grey": on_page(COVERAGE, 150, 200),
+    "barely visible": on_page(COVERAGE, 225, 255),
+    "blue on white": on_page(COVERAGE, (30, 60, 200), (255, 255, 255)),
+    "yellow on white": on_page(COVERAGE, (255, 240, 0), (255, 255, 255)),
+    "orange on green": on_page(COVERAGE, (240, 150, 20), (30, 120, 60)),
+    "black on nothing": transparent((0, 0, 0)),
+    "white on nothing": transparent((255, 255, 255)),
+    "pink on nothing": transparent((255, 150, 180)),
+    "one bit": np.where(COVERAGE > 0.5, 0, 255).astype(np.uint8),
+    "thin": on_page(picture_of(fish(), width=1.5), 0, 255),
+    "thick": on_page(picture_of(fish(), width=13), 0, 255),
+    "large": on_page(picture_of(fish(), side=1000, width=9, scale=5, centre=(400, 500)), 0, 255),
+    "small": on_page(picture_of(fish(), side=100, width=1.5, scale=0.5, centre=(45, 50)), 0, 255),
+    "at the edge": on_page(picture_of(fish(), centre=(80, 70)), 0, 255),
+}
+
+
+@pytest.mark.parametrize("kind", SAME_DRAWING)
+def test_a_picture_of_a_drawing_comes_out_as_the_drawing(kind):
+    page = normalise_ink(SAME_DRAWING[kind], SIZE)
+    assert page.shape == (SIZE, SIZE)
+    assert page.dtype == np.uint8
+    assert mean_difference(page, EXPECTED) < CLOSE
+
+
+def test_what_counts_as_close_would_notice_a_mistake():
+    assert mean_difference(255 - EXPECTED, EXPECTED) > WRONG
+    assert mean_difference(rasterise(fish(), SIZE, InkStyle(margin=0.1)), EXPECTED) > WRONG
+    assert mean_difference(rasterise(fish(), SIZE, InkStyle(line_width=0.03)), EXPECTED) > WRONG
+    assert mean_difference(np.roll(EXPECTED, 2, axis=(0, 1)), EXPECTED) > WRONG
+
+
+@pytest.mark.parametrize("style", [InkStyle(0.03, 0.15), InkStyle(0.02, 0.0)])
+@pytest.mark.parametrize("size", [64, 224])
+def test_the_style_and_size_asked_for_are_given(style, size):
+    page = normalise_ink(on_page(COVERAGE, 0, 255), size, style)
+    assert mean_difference(page, rasterise(fish(), size, style)) < CLOSE
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_photographed_page_is_read(seed):
+    large = picture_of(fish(), side=800, width=7, scale=3.5, centre=(350, 420))
+    assert mean_difference(read_sketch(photographed(large, seed=seed), SIZE), EXPECTED) < CLOSE
+
+
+def test_chalk_on_a_board_is_read():
+    large = picture_of(fish(), side=800, width=9, scale=3.5, centre=(350, 420))
+    assert mean_difference(read_sketch(photographed(large, ink=0.9, paper=0.25), SIZE), EXPECTED) < CLOSE
+
+
+def test_the_artefacts_of_jpeg_are_not_ink():
+    content = encoded(on_page(COVERAGE, 0, 255), "JPEG", quality=12)
+    assert mean_difference(read_sketch(content, SIZE), EXPECTED) < CLOSE
+
+
+def test_a_few_specks_do_not_move_the_drawing():
+    page = on_page(COVERAGE, 0, 255)
+    for row, column in ((3, 3), (390, 396), (20, 380), (385, 8)):
+        page[row : row + 2, column : column + 2] = 0
+    assert mean_difference(normalise_ink(page, SIZE), EXPECTED) < CLOSE
+
+
+def test_a_bitmap_of_28_pixels_is_read():
+    turn = np.linspace(0, 2 * np.pi, 60)
+    circle = Drawing((np.stack([np.cos(turn), np.sin(turn)], axis=1).astype(np.float32),))
+    bitmap = on_page(picture_of(circle, side=28, width=2.5, scale=11.5, centre=(14, 14)), 255, 0)
+    assert mean_difference(normalise_ink(bitmap, SIZE), rasterise(circle, SIZE)) < CLOSE
+
+
+def test_a_drawing_may_be_made_of_dots():
+    page = np.full((200, 200), 255, dtype=np.uint8)
+    corners = [(40, 40), (40, 160), (160, 40), (160, 160)]
+    for row, column in corners:
+        page[row - 3 : row + 3, column - 3 : column + 3] = 0
+    dots = Drawing(tuple(np.array([corner], dtype=np.float32) for corner in corners))
+    assert mean_difference(normalise_ink(page, SIZE), rasterise(dots, SIZE)) < 0.5
+
+
+def test_normal_form_is_kept_as_it_is():
+    again = normalise_ink(EXPECTED, SIZE)
+    assert mean_difference(again, EXPECTED) < CLOSE
+
+
+def test_solid_areas_stay_solid():
+    page = Image.fromarray(on_page(COVERAGE, 0, 255))
+    ImageDraw.Draw(page).circle((160, 230), 25, fill=0)
+    filled = normalise_ink(np.asarray(page), SIZE)
+    difference = EXPECTED.astype(int) - filled
+    assert (difference > 200).sum() == pytest.approx(np.pi * (25 * 0.47) ** 2, rel=0.2)
+
+
+def test_one_dot_is_a_drawing():
+    page = np.full((100, 100), 255, dtype=np.uint8)
+    page[40:46, 60:66] = 0
+    read = normalise_ink(page, SIZE)
+    assert read[SIZE // 2 - 1 : SIZE // 2 + 1, SIZE // 2 - 1 : SIZE // 2 + 1].max() < 255
+
+
+@pytest.mark.parametrize(
+    "pixels",
+    [
+        np.full((50, 50), 255, dtype=np.uint8),
+        np.zeros((50, 50, 3), dtype=np.uint8),
+        np.zeros((50, 50, 4), dtype=np.uint8),
+        np.full((1, 1), 9, dtype=np.uint8),
+        np.random.default_rng(0).normal(200, 2, (300, 300)).astype(np.uint8),
+        np.linspace(60, 240, 300 * 300).reshape(300, 300).astype(np.uint8),
+    ],
+    ids=["white", "black", "transparent", "one pixel", "grainy", "shaded"],
+)
+def test_a_blank_page_has_no_ink(pixels):
+    with pytest.raises(UnreadableImage, match="no ink was found"):
+        normalise_ink(pixels, SIZE)
+
+
+def test_a_blank_file_is_named(tmp_path):
+    path = tmp_path / "blank.png"
+    path.write_bytes(encoded(np.full((50, 50), 255, dtype=np.uint8), "PNG"))
+    with pytest.raises(UnreadableImage, match=r"blank\.png: no ink was found"):
+        read_sketch(path, SIZE)
+
+
+def test_a_broken_file_is_named(tmp_path):
+    path = tmp_path / "broken.png"
+    path.write_bytes(b"not a picture")
+    with pytest.raises(UnreadableImage, match=r"broken\.png: its content is none of"):
+        read_sketch(path, SIZE)

@@ -1,0 +1,200 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sketchhash.errors import BadArgument
+from sketchhash.imaging.ink import InkStyle
+from sketchhash.tokens import TokenStyle, detector, thin, token_map
+from sketchhash.tokens.contours import strong_contours
+
+GRADIENT = detector("gradient")
+
+
+def grey(values):
+    """A photo from lightness in [0, 1]."""
+    return np.rint(40 + 170 * np.clip(values, 0, 1)).astype(np.uint8)
+
+
+def from_line(angle, height=256, width=256):
+    """Signed distance of every pixel centre to a line through the middle, whose normal has this angle."""
+    y, x = np.mgrid[:height, :width] + 0.5
+    radians = np.deg2rad(angle)
+    return (x - width / 2) * np.cos(radians) + (y - height / 2) * np.sin(radians)
+
+
+def disc(x, y, radius, side=256):
+    rows, columns = np.mgrid[:side, :side] + 0.5
+    return grey(radius + 0.5 - np.hypot(columns - x, rows - y))
+
+
+def noise(seed, shape=(200, 256, 3)):
+    return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+
+
+def contours_of(photo, **style):
+    return strong_contours(GRADIENT.detect(np.repeat(photo[:, :, None], 3, axis=2)), TokenStyle(**style))
+
+
+@pytest.mark.parametrize("angle", range(0, 180, 15))
+def test_a_step_edge_gives_one_thin_line_in_its_place_and_direction(angle):
+    distance = from_line(angle)
+    mask = contours_of(grey(distance + 0.5))
+    assert np.abs(distance[mask]).max() <= 1
+
+    rows, columns = np.ptp(np.argwhere(mask), axis=0) + 1
+    assert max(rows, columns) > 240  # all but the faded border
+    across = mask.sum(axis=0 if columns >= rows else 1)
+    assert across.max() <= 2
+    assert mask.sum() <= 1.4 * max(rows, columns)
+
+    normal = np.linalg.svd(np.argwhere(mask) - np.argwhere(mask).mean(axis=0))[2][1]
+    direction = np.array([np.sin(np.deg2rad(angle)), np.cos(np.deg2rad(angle))])
+    assert abs(normal @ direction) > np.cos(np.deg2rad(1))
+
+
+@pytest.mark.parametrize("size", [64, 128, 224])
+def test_an_edge_keeps_its_place_on_the_squeezed_sheet(size):
+    photo = grey(np.broadcast_to((np.arange(480) >= 120), (300, 480)))
+    ink = 255.0 - token_map(photo, GRADIENT, size).astype(np.float64)
+    columns = ink.sum(axis=0)
+    centre = (columns * (np.arange(size) + 0.5)).sum() / columns.sum()
+    assert centre == pytest.approx(size / 4, abs=1)
+
+
+def test_a_disc_gives_a_closed_circle():
+    sheet = token_map(disc(128, 128, 70), GRADIENT, 256)
+    is_paper = sheet > 128
+    outside = np.zeros_like(is_paper)
+    outside[0, 0] = True
+    while True:
+        grown = outside.copy()
+        grown[1:] |= outside[:-1]
+        grown[:-1] |= outside[1:]
+        grown[:, 1:] |= outside[:, :-1]
+        grown[:, :-1] |= outside[:, 1:]
+        grown &= is_paper
+        if (grown == outside).all():
+            break
+        outside = grown
+    rows, columns = np.mgrid[:256, :256] + 0.5
+    radius = np.hypot(columns - 128, rows - 128)
+    assert not outside[radius < 65].any()
+    assert outside[radius > 75].all()
+    assert is_paper[radius < 65].all()
+
+
+def test_ink_is_black_on_white_and_as_wide_as_the_style_says():
+    photo = grey(from_line(0) + 0.5)
+    for line_width in (1 / 80, 1 / 30):
+        sheet = token_map(photo, GRADIENT, 224, TokenStyle(ink=InkStyle(line_width=line_width)))
+        across = (255 - sheet[100:120].astype(np.float64)).sum(axis=1) / 255
+        np.testing.assert_allclose(across, 224 * line_width, atol=1)
+        assert sheet.max() == 255
+        assert sheet.min() == 0
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (1, 300), (300, 1), (7, 5), (50, 50, 3), (10, 20_000, 3), (900, 1200)]
+)
+@pytest.mark.parametrize("value", [0, 128, 255])
+def test_a_constant_photo_of_any_shape_gives_blank_paper(shape, value):
+    sheet = token_map(np.full(shape, value, dtype=np.uint8), GRADIENT, 64)
+    assert sheet.shape == (64, 64)
+    assert sheet.dtype == np.uint8
+    assert (sheet == 255).all()
+
+
+@pytest.mark.parametrize("shape", [(10, 20_000), (1, 300)])
+def test_a_panorama_shows_what_crosses_it(shape):
+    photo = grey(np.broadcast_to(np.arange(shape[1]) >= shape[1] // 2, shape))
+    ink = token_map(photo, GRADIENT, 128) < 128
+    rows, columns = np.nonzero(ink)
+    assert np.abs(columns + 0.5 - 64).max() <= 2.5
+    assert np.ptp(rows) > 90
+
+
+def test_a_grey_photo_gives_the_map_of_its_colour_copy():
+    photo = disc(120, 90, 50)
+    np.testing.assert_array_equal(
+        token_map(photo, GRADIENT, 100), token_map(np.repeat(photo[:, :, None], 3, axis=2), GRADIENT, 100)
+    )
+
+
+def test_hardly_visible_noise_gives_blank_paper():
+    photo = (120 + noise(0) % 3).astype(np.uint8)
+    assert (token_map(photo, GRADIENT, 100) == 255).all()
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 0.6])
+def test_noise_stays_within_the_ink_it_may_spend(threshold):
+    scores = GRADIENT.detect(noise(1))
+    mask = strong_contours(scores, TokenStyle(threshold=threshold, fewest=1))
+    assert 0 < mask.mean() <= 0.08
+
+
+def test_specks_are_erased_and_larger_shapes_kept():
+    photo = np.maximum(disc(60, 60, 2), disc(160, 160, 40))
+    rows, columns = np.nonzero(contours_of(photo))
+    assert len(rows) > 200
+    assert np.hypot(columns + 0.5 - 160, rows + 0.5 - 160).max() < 45
+    everything = contours_of(photo, fewest=1)
+    assert everything[50:70, 50:70].any()
+
+
+@pytest.mark.parametrize("right, down", [(20, 8), (-31, 5), (0, -40)])
+def test_moving_what_the_photo_shows_moves_the_map(right, down):
+    before = token_map(disc(120, 130, 45), GRADIENT, 256)
+    after = token_map(disc(120 + right, 130 + down, 45), GRADIENT, 256)
+    moved = np.roll(before, (down, right), axis=(0, 1))
+    assert (before < 128).any()
+    assert np.mean(moved != after) < 0.001
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 1000), st.floats(0, 1), st.floats(0, 1))
+def test_a_higher_threshold_only_takes_ink_away(seed, one, other):
+    scores = GRADIENT.detect(noise(seed, (40, 40, 3)))
+    low, high = sorted((one, other))
+    more = strong_contours(scores, TokenStyle(threshold=low, fewest=5))
+    less = strong_contours(scores, TokenStyle(threshold=high, fewest=5))
+    assert not (less & ~more).any()
+
+
+def test_thinning_keeps_some_scores_as_they_are_and_fades_the_border():
+    scores = GRADIENT.detect(noise(3))
+    thinned = thin(scores)
+    inside = (slice(5, -5), slice(5, -5))
+    kept = thinned[inside] > 0
+    np.testing.assert_array_equal(thinned[inside][kept], scores[inside][kept])
+    assert 0 < kept.mean() < 0.5
+    assert not thinned[0].any() and not thinned[:, -1].any()
+    assert (thinned <= scores).all()
+
+
+def test_the_same_photo_gives_the_same_map_and_is_left_alone():
+    photo = noise(4)
+    before = photo.copy()
+    np.testing.assert_array_equal(token_map(photo, GRADIENT, 90), token_map(photo, GRADIENT, 90))
+    np.testing.assert_array_equal(photo, before)
+
+
+@pytest.mark.parametrize(
+    "photo",
+    [
+        np.zeros((4, 4, 4), dtype=np.uint8),
+        np.zeros((0, 4), dtype=np.uint8),
+        np.zeros(4, dtype=np.uint8),
+        np.zeros((4, 4), dtype=np.float32),
+    ],
+)
+def test_what_is_no_photo_is_refused(photo):
+    with pytest.raises(BadArgument, match="A photo is uint8"):
+        token_map(photo, GRADIENT, 32)
+
+
+def test_sizes_and_shares_that_make_no_sense_are_refused():
+    with pytest.raises(BadArgument, match="size=0"):
+        token_map(np.zeros((4, 4), dtype=np.uint8), GRADIENT, 0)
+    with pytest.raises(BadArgument, match=r"threshold is a share, from 0 to 1; got 60"):
+        TokenStyle(threshold=60)
