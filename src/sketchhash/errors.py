@@ -7,6 +7,7 @@
     ├── UnreadableImage      a picture that cannot be decoded safely
     ├── DatasetProblem       files on disk that do not form the dataset they should
     │   └── SplitProblem     a split that does not fit its dataset, or breaks the protocol
+    ├── NotFitted            a method asked to encode before it was fitted
     ├── IncompatibleModel    a model folder that is damaged, incomplete or made for another version
     └── UnknownWords         category names without a word vector
 
@@ -45,7 +46,9 @@ class MissingExtra(SketchHashError):
 
     def __init__(self, package: str, extra: str) -> None:
         """Say which ``package`` is missing and which ``extra`` brings it."""
-        super().__init__(f"This needs {package}, which is not installed. Type: pip install 'sketchhash[{extra}]'")
+        super().__init__(
+            f"This needs {package}, which is not installed. Type: pip install 'sketchhash[{extra}]'"
+        )
 
 
 class UnreadableImage(SketchHashError):
@@ -62,6 +65,10 @@ class SplitProblem(DatasetProblem):
 
 class IncompatibleModel(SketchHashError):
     """A model folder that is damaged, incomplete or made for another version."""
+
+
+class NotFitted(SketchHashError):
+    """A method asked to encode before it was fitted."""
 
 
 class UnknownWords(SketchHashError):

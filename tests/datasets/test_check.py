@@ -10,7 +10,10 @@ def test_a_check_counts_what_can_be_read(folder_pair):
         ("dog", 3, 3),
         ("owl", 4, 0),
     ]
-    assert sorted(text.split(":")[0].rsplit("/", 2)[-1] for text in report.unreadable) == ["1.png", "web_0.jpg"]
+    assert sorted(text.split(":")[0].rsplit("/", 2)[-1] for text in report.unreadable) == [
+        "1.png",
+        "web_0.jpg",
+    ]
     assert report.sketches_without_photos == ("owl",)
     assert report.why_unusable is None
 

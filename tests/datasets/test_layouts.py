@@ -15,7 +15,10 @@ def test_a_pair_of_folders_names_its_categories_after_the_folders(folder_pair):
     assert dataset.name == "zoo"
     assert dataset.categories == ("cat", "dog", "owl")
     assert len(dataset.sketches) == 12
-    assert found(dataset.photos, dataset.categories)[:2] == [("cat", "cat/web_0.jpg"), ("cat", "cat/web_1.jpg")]
+    assert found(dataset.photos, dataset.categories)[:2] == [
+        ("cat", "cat/web_0.jpg"),
+        ("cat", "cat/web_1.jpg"),
+    ]
 
 
 def test_ids_do_not_depend_on_where_the_dataset_lies(folder_pair, tmp_path):

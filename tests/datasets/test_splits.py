@@ -16,7 +16,9 @@ def make(sketches: list[int], photos: list[int]) -> Dataset:
 
     def items(counts: list[int], kind: str) -> tuple[Item, ...]:
         return tuple(
-            Item(f"c{label}/{kind}{n}", label, Drawing(())) for label, count in enumerate(counts) for n in range(count)
+            Item(f"c{label}/{kind}{n}", label, Drawing(()))
+            for label, count in enumerate(counts)
+            for n in range(count)
         )
 
     return Dataset("made", names, items(sketches, "s"), items(photos, "p"))
@@ -83,7 +85,7 @@ def test_zero_shot_needs_known_categories_and_leaves_some_to_train():
 
 
 def test_a_category_with_too_few_sketches_is_named():
-    with pytest.raises(SplitProblem, match="c1.*--queries"):
+    with pytest.raises(SplitProblem, match=r"c1.*--queries"):
         draw_split(make([12, 10], [1, 1]), queries=10)
 
 

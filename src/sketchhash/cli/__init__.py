@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import data, demo
+from sketchhash.cli import bench, benchmark, data, demo, train
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -45,7 +45,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
+app.add_typer(bench.app, name="bench")
+app.add_typer(benchmark.app, name="benchmark")
 app.command("demo")(demo.demo)
+app.command("train")(train.train)
 
 
 def _print_version(wanted: bool) -> None:
@@ -59,7 +62,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:

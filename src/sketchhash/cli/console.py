@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import typer
@@ -22,6 +22,32 @@ def say(text: str) -> None:
 def complain(text: str) -> None:
     """Tell the person what went wrong."""
     typer.echo(f"{typer.style('Error:', fg='red', bold=True)} {text}", err=True)
+
+
+class TrainingProgress:
+    """Shows a training run: a bar a stage on a terminal, and a line an epoch everywhere."""
+
+    def __init__(self, loud: bool = True) -> None:
+        """Stay silent when not ``loud``, as all but the first of several processes do."""
+        self.loud = loud
+
+    @contextmanager
+    def stage(self, name: str, steps: int) -> Iterator[Callable[[], None]]:
+        """Draw a bar for a stage."""
+        if self.loud:
+            with progress(name, steps) as advance:
+                yield advance
+        else:
+            yield lambda: None
+
+    def report(self, entry: Mapping[str, object]) -> None:
+        """Say what an epoch came to."""
+        if self.loud:
+            numbers = (
+                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+                for key, value in entry.items()
+            )
+            say("  ".join(numbers))
 
 
 @contextmanager

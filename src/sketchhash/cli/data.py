@@ -14,7 +14,9 @@ from sketchhash.errors import BadArgument
 if TYPE_CHECKING:
     from sketchhash.datasets import Report
 
-app = typer.Typer(help="Look at datasets, divide them into splits, make the synthetic one.", no_args_is_help=True)
+app = typer.Typer(
+    help="Look at datasets, divide them into splits, make the synthetic one.", no_args_is_help=True
+)
 
 Source = Annotated[str, typer.Argument(metavar="DIR", help="A dataset's folder, or the word 'synthetic'.")]
 Photos = Annotated[
@@ -38,7 +40,9 @@ def check(
     with progress("opening pictures", total) as advance:
         report = datasets.check(dataset, decode=not names_only, advance=advance)
     if json:
-        print_json({**asdict(report), "usable": report.why_unusable is None, "why_unusable": report.why_unusable})
+        print_json(
+            {**asdict(report), "usable": report.why_unusable is None, "why_unusable": report.why_unusable}
+        )
     else:
         _print_report(report)
     if report.why_unusable is not None:
@@ -51,13 +55,16 @@ def split(
     source: Source,
     out: Annotated[Path, typer.Option(help="The split file to write.")],
     photos: Photos = None,
-    queries: Annotated[int, typer.Option(help="Query sketches a category (the paper: 10, and 50 for Sketchy).")] = 10,
+    queries: Annotated[
+        int, typer.Option(help="Query sketches a category (the paper: 10, and 50 for Sketchy).")
+    ] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     unseen_photos: Annotated[
         float, typer.Option(help="Share of the photos to keep out of training and to search alone.")
     ] = 0.0,
     zero_shot: Annotated[
-        str | None, typer.Option(help="Keep a published list of categories out of training, such as 'sketchy-sake'.")
+        str | None,
+        typer.Option(help="Keep a published list of categories out of training, such as 'sketchy-sake'."),
     ] = None,
     json: AsJson = False,
 ) -> None:
@@ -68,7 +75,9 @@ def split(
     if zero_shot is None:
         drawn = datasets.draw_split(dataset, queries, seed, unseen_photos)
     elif unseen_photos:
-        raise BadArgument("A split is either zero-shot or of unseen photos: give one of --zero-shot and --unseen-photos.")
+        raise BadArgument(
+            "A split is either zero-shot or of unseen photos: give one of --zero-shot and --unseen-photos."
+        )
     else:
         drawn = datasets.draw_zero_shot_split(dataset, datasets.zero_shot_categories(zero_shot))
     drawn.write(out)
@@ -102,7 +111,9 @@ def synthesise(
     with progress("drawing the world", len(world.sketches) + len(world.photos)) as advance:
         for _ in synthetic.write(out, world):
             advance()
-    say(f"{len(world.sketches)} sketches and {len(world.photos)} photos of {len(world.categories)} categories.")
+    say(
+        f"{len(world.sketches)} sketches and {len(world.photos)} photos of {len(world.categories)} categories."
+    )
     typer.echo(out)
 
 

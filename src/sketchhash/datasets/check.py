@@ -67,7 +67,7 @@ class Report:
     def why_unusable(self) -> str | None:
         """Say why nothing can be trained or measured with this dataset, or None when it can."""
         if not self.sketches:
-            return "it has no readable sketch; put its sketches beside it, or give this folder as --photos of a sketch dataset"
+            return "it has no readable sketch; give it as --photos of a dataset that has sketches"
         if not self.photos:
             return "it has no readable photo; add photos, or give a photo dataset with --photos"
         if self.complete_categories < 2:
@@ -85,7 +85,8 @@ def check(dataset: Dataset, decode: bool = True, advance: Callable[[], None] = l
     return Report(
         dataset=dataset.name,
         counts=tuple(
-            Count(category, counts[0][label], counts[1][label]) for label, category in enumerate(dataset.categories)
+            Count(category, counts[0][label], counts[1][label])
+            for label, category in enumerate(dataset.categories)
         ),
         unreadable=tuple(unreadable.values()),
         remarks=dataset.remarks,
@@ -103,7 +104,9 @@ def _unreadable(dataset: Dataset, advance: Callable[[], None]) -> dict[tuple[str
             return str(error)
         return None
 
-    kinds: Sequence[tuple[str, Item]] = [("sketch", s) for s in dataset.sketches] + [("photo", p) for p in dataset.photos]
+    kinds: Sequence[tuple[str, Item]] = [("sketch", s) for s in dataset.sketches] + [
+        ("photo", p) for p in dataset.photos
+    ]
     found: dict[tuple[str, str], str] = {}
     with ThreadPoolExecutor() as pool:
         for (kind, item), text in zip(kinds, pool.map(lambda pair: problem(*pair), kinds), strict=True):

@@ -36,7 +36,8 @@ class PackedPhoto:
 
     def read(self) -> NDArray[np.uint8]:
         """Give the photo ``(32, 32, 3)``."""
-        return _batch(self.path)[self.row]
+        photo: NDArray[np.uint8] = _batch(self.path)[self.row]
+        return photo
 
 
 def is_cifar10(root: Path) -> bool:
@@ -52,7 +53,13 @@ def load_cifar10(root: Path) -> Dataset:
         rows = len(labels) // len(batches)
         for number, label in enumerate(labels):
             path = root / batches[number // rows]
-            photos.append(Item(f"{CATEGORIES[label]}/{path.stem}_{number % rows:04d}", label, PackedPhoto(path, number % rows)))
+            photos.append(
+                Item(
+                    f"{CATEGORIES[label]}/{path.stem}_{number % rows:04d}",
+                    label,
+                    PackedPhoto(path, number % rows),
+                )
+            )
     photos.sort(key=lambda item: (item.label, item.id))
     return Dataset("CIFAR-10", CATEGORIES, (), tuple(photos))
 
@@ -64,7 +71,9 @@ def _labels(path: Path) -> list[int]:
             return labels
     except (OSError, ValueError, TypeError) as problem:
         raise DatasetProblem(f"{path} does not hold the labels: {problem}.") from problem
-    raise DatasetProblem(f"{path} does not hold the labels: expected numbers from 0 to {len(CATEGORIES) - 1}.")
+    raise DatasetProblem(
+        f"{path} does not hold the labels: expected numbers from 0 to {len(CATEGORIES) - 1}."
+    )
 
 
 @lru_cache(maxsize=6)
@@ -74,4 +83,6 @@ def _batch(path: Path) -> NDArray[np.uint8]:
             pixels = np.asarray(picture.convert("RGB"))
         return pixels.reshape(-1, _SIDE, _SIDE, 3)
     except (OSError, ValueError) as problem:
-        raise DatasetProblem(f"{path} is not a batch of {_SIDE}×{_SIDE} photos, one a row: {problem}.") from problem
+        raise DatasetProblem(
+            f"{path} is not a batch of {_SIDE}×{_SIDE} photos, one a row: {problem}."
+        ) from problem

@@ -16,7 +16,9 @@ from sketchhash.datasets.items import Dataset, Item
 from sketchhash.datasets.names import CategoryNames
 from sketchhash.errors import DatasetProblem
 
-PICTURE_SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+PICTURE_SUFFIXES = frozenset(
+    {".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+)
 
 # Names for the two folders that are in use: ours, and those of later papers' archives.
 FOLDER_PAIRS = (
@@ -98,7 +100,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as problem:
-        raise DatasetProblem(f"{folder} cannot be read: {problem.strerror}. Expected one folder a category there.") from problem
+        raise DatasetProblem(
+            f"{folder} cannot be read: {problem.strerror}. Expected a folder a category there."
+        ) from problem
 
 
 def _items(files: Mapping[str, Iterable[Path]], categories: Sequence[str]) -> tuple[Item, ...]:
@@ -110,8 +114,8 @@ def _items(files: Mapping[str, Iterable[Path]], categories: Sequence[str]) -> tu
             item = Item(f"{category}/{name}", label, path)
             if item.id in items:
                 raise DatasetProblem(
-                    f"{path} and {items[item.id].content} are both {item.id!r}: two folders hold the same category. "
-                    "Merge them or rename one of the files."
+                    f"{path} and {items[item.id].content} are both {item.id!r}: two folders hold the same "
+                    "category. Merge them or rename one of the files."
                 )
             items[item.id] = item
     return tuple(items.values())

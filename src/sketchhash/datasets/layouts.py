@@ -39,14 +39,19 @@ LAYOUTS = (
         is_sketchy,
         load_sketchy,
     ),
-    Layout("Quick, Draw!", "<category>.ndjson, or src/drawings/<category>.ndjson.gz", is_quickdraw, load_quickdraw),
+    Layout(
+        "Quick, Draw!",
+        "<category>.ndjson, or src/drawings/<category>.ndjson.gz",
+        is_quickdraw,
+        load_quickdraw,
+    ),
     Layout("CIFAR-10", "data_batch_1.png … test_batch.png and their labels", is_cifar10, load_cifar10),
     Layout("two folders", "sketches/<category>/ and photos/<category>/", is_folder_pair, load_folder_pair),
 )
 
 
 def open_dataset(source: str | Path, photos: str | Path | None = None) -> Dataset:
-    """Open a dataset folder, or ``"synthetic"``; with ``photos``, sketches and photos come from two datasets."""
+    """Open a dataset folder, or ``"synthetic"``; with ``photos``, the photos of another one."""
     dataset = _open(source)
     return dataset if photos is None else pair(dataset, _open(photos))
 
@@ -57,7 +62,11 @@ def pair(sketches: Dataset, photos: Dataset) -> Dataset:
     Categories keep the sketch dataset's spelling; what only one side has is remarked on and left out.
     """
     photo_labels = {_same(category): label for label, category in enumerate(photos.categories)}
-    shared = {category: photo_labels[_same(category)] for category in sketches.categories if _same(category) in photo_labels}
+    shared = {
+        category: photo_labels[_same(category)]
+        for category in sketches.categories
+        if _same(category) in photo_labels
+    }
     if not shared:
         raise DatasetProblem(f"{sketches.name} and {photos.name} have no category in common.")
     new_sketch_labels = {sketches.categories.index(category): new for new, category in enumerate(shared)}

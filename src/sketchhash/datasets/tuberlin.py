@@ -1,7 +1,7 @@
-"""TU-Berlin Extension: 250 categories, 20,000 sketches (Eitz et al. 2012), 204,489 photos (Zhang et al. 2016).
+"""TU-Berlin Extension: 250 categories, 20,000 sketches (Eitz 2012), 204,489 photos (Zhang 2016).
 
-On disk: sketches ``png/<category>/<id>.png``; photos ``ImageResized/<folder>/*.JPEG``, where the folder is the
-category's name squeezed together and sometimes misspelt (``griaffe``, ``wristwatching``).
+On disk: sketches ``png/<category>/<id>.png``; photos ``ImageResized/<folder>/*.JPEG``, where the folder is
+the category's name squeezed together and sometimes misspelt (``griaffe``, ``wristwatching``).
 """
 
 from __future__ import annotations

@@ -106,7 +106,10 @@ def build_network(spec: NetworkSpec, seed: int, pretrained: bool = True) -> Hash
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return HashNetwork(spec, pretrained)
+        network = HashNetwork(spec, pretrained)
+    # Three times as fast on a processor as torch's default layout, with the same values.
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # missing in torch's stubs
+    return network
 
 
 class HashNetwork(nn.Module):
@@ -283,7 +286,7 @@ SIZES: dict[str, NetworkSpec] = {
         c1="efficientnet-lite0",
         c2="efficientnet-lite0",
         photo_side=192,
-        ink_side=128,
+        ink_side=112,
         fc_a=1024,
         fc_b=512,
         dropout=0.2,

@@ -1,7 +1,8 @@
 """Recipes: every number of a training run, as data.
 
-A recipe is a TOML file: one of the package's by name, or the path of your own. `Recipe.hash` names it in run
-records, so that two models are known to be made alike.
+A recipe is a TOML file: one of the package's by name, or the path of your own. It may name a ``base`` recipe and
+say only what differs from it. `Recipe.hash` names it in run records, so that two models are known to be made
+alike.
 """
 
 from __future__ import annotations
@@ -123,6 +124,20 @@ def load_recipe(name_or_path: str) -> Recipe:
     >>> load_recipe("paper").hashing.epochs
     15
     """
+    try:
+        table = _read(name_or_path)
+        parts = {
+            "branches": Branches(table.pop("branches", Branches.FULL)),
+            "objective": _build(Objective, table.pop("objective", {})),
+            **{stage: _build(Steps, table.pop(stage)) for stage in ("pretrain_photos", "pretrain_sketches", "hashing")},
+        }
+        return _build(Recipe, {"name": Path(name_or_path).stem, **table, **parts})
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as problem:
+        raise BadArgument(f"The recipe {name_or_path} cannot be used: {problem}.") from problem
+
+
+def _read(name_or_path: str) -> dict[str, Any]:
+    """Read a recipe's table on top of its base's."""
     if name_or_path in recipe_names():
         text = _folder().joinpath(f"{name_or_path}.toml").read_text(encoding="utf-8")
     elif name_or_path.endswith(".toml"):
@@ -132,16 +147,11 @@ def load_recipe(name_or_path: str) -> Recipe:
             raise BadArgument(f"The recipe {name_or_path} cannot be read: {problem.strerror}.") from problem
     else:
         raise UnknownName("recipe", name_or_path, recipe_names())
-    try:
-        table = tomllib.loads(text)
-        parts = {
-            "branches": Branches(table.pop("branches", Branches.FULL)),
-            "objective": _build(Objective, table.pop("objective", {})),
-            **{stage: _build(Steps, table.pop(stage)) for stage in ("pretrain_photos", "pretrain_sketches", "hashing")},
-        }
-        return _build(Recipe, {"name": Path(name_or_path).stem, **table, **parts})
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as problem:
-        raise BadArgument(f"The recipe {name_or_path} cannot be used: {problem}.") from problem
+    table = tomllib.loads(text)
+    base = _read(table.pop("base")) if "base" in table else {}
+    for key, value in table.items():
+        base[key] = {**base[key], **value} if isinstance(value, dict) and key in base else value
+    return base
 
 
 def _folder() -> Any:  # noqa: ANN401 - importlib's Traversable moved between Python versions

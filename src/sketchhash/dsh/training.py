@@ -71,12 +71,10 @@ def train(
     """Train, or go on training, and give the desk with the trained network on it."""
     parts = job.split.apply(job.dataset)
     taught = _taught_categories(parts)
-    network = build_network(network_spec(job.recipe.size, job.bits, job.recipe.branches), job.seed)
+    network = new_network(job)
     run = Run(folder, job, network)
     run.open(resume, processes)
-    desk = Desk(job.dataset, network, job.recipe, job.seed, cache, progress)
-    desk.prepare_tokens()
-    _pretrain(desk, parts, job, cache, processes, progress)
+    desk = prepare(job, network, cache, progress, processes)
     hashing = Hashing(
         network,
         _training_set(desk, parts, taught),
@@ -89,6 +87,19 @@ def train(
     for epoch in hashing.epochs(run.restore(hashing), progress):
         if processes.is_first:
             run.keep(hashing, {"epoch": epoch.number, "loss": epoch.loss, **asdict(epoch.terms)})
+    return desk
+
+
+def new_network(job: Job) -> HashNetwork:
+    """Build the network a job asks for, before any training."""
+    return build_network(network_spec(job.recipe.size, job.bits, job.recipe.branches), job.seed)
+
+
+def prepare(job: Job, network: HashNetwork, cache: Path, progress: Progress, processes: Processes) -> Desk:
+    """Do all that comes before Algorithm 1: token maps, and pre-training of both nets."""
+    desk = Desk(job.dataset, network, job.recipe, job.seed, cache, progress)
+    desk.prepare_tokens()
+    _pretrain(desk, job.split.apply(job.dataset), job, cache, processes, progress)
     return desk
 
 

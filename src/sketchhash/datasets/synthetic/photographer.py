@@ -20,9 +20,9 @@ from sketchhash.datasets.synthetic.textures import grain
 
 Mask = NDArray[np.float32]
 
-# A thing forgotten by its maker is rare: a teapot without a lid, a car without a tail lamp.
-_MISSING = 0.06
-_SUPERSAMPLING = 3
+_SPREAD = 0.08  # things of one kind differ by less than people's memories of them
+_MISSING = 0.06  # a car without a tail lamp is rare
+_SUPERSAMPLING = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +41,8 @@ def render_photo(category: str, rng: np.random.Generator, size: int = 224) -> ND
 def photograph(category: str, rng: np.random.Generator, size: int) -> Photo:
     """Take a photo and tell which of its pixels show the thing."""
     kind = find(category)
-    parts = [
-        part
-        for part in kind.recipe(Proportions(rng, 0.08, memory=False))
-        if part.essential or rng.random() > _MISSING
-    ]
+    made = kind.recipe(Proportions(rng, _SPREAD, memory=False))
+    parts = [part for part in made if part.essential or rng.random() > _MISSING]
     place = kind.places[int(rng.integers(len(kind.places)))]
     view = _View.of(parts, place.footing, rng, size)
     layers = [_Layer.of(run, view, size) for run in _runs(parts)]
@@ -55,9 +52,7 @@ def photograph(category: str, rng: np.random.Generator, size: int) -> Photo:
         np.maximum(mask[layer.window], layer.coverage, out=mask[layer.window])
 
     light = _Light.of(rng)
-    horizon = (
-        min(0.92, max(0.3, view.base - rng.uniform(0.05, 0.3))) if place.footing is Footing.STANDING else 1.0
-    )
+    horizon = min(max(view.base - rng.uniform(0.05, 0.3), 0.3), 0.92)
     picture = scenery.paint(place, rng, size, horizon)
     picture *= 1 - _cast_shadow(mask, place.footing, light, view.base)[..., None]
     _paint_layers(picture, layers, light, rng)

@@ -137,7 +137,8 @@ def key(p: Proportions) -> Iterator[Part]:
     metal = p.made_of("gold", "silver", "brown", "grey", shine=0.9)
     r, thick = p.about(0.15), p.about(0.055)
     lobes = p.chance(0.4)
-    yield solid("shaft", box(0.555 + r / 2, 0.5, 0.75 - r, thick), metal, group="key")
+    start = 0.22 if lobes else 0.2 + r
+    yield solid("shaft", box((start + 0.93) / 2, 0.5, 0.93 - start, thick), metal, group="key")
     for i in range(p.count(2, 3)):
         yield solid("tooth", box(0.9 - 0.085 * i, 0.56, 0.05, p.between(0.14, 0.2)), metal, group="key")
     if lobes:

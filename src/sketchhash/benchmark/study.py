@@ -1,0 +1,191 @@
+"""A study of Deep Sketch Hashing: code lengths, the ablations of Table 4, and what plain methods reach.
+
+Every result is a JSON file of its own, with the tie groups of its rankings beside it, so that a finished run
+is not repeated and a new metric needs no new run. Two protocols are scored with the same queries: the paper's
+(*seen*: all photos train and are the gallery) and *unseen* (a fifth of the photos is kept out of training and
+is the gallery).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sketchhash.baselines import CanonicalCorrelation, ClassCodes, Views
+from sketchhash.benchmark.evaluation import labels, rank_partition
+from sketchhash.benchmark.scores import score
+from sketchhash.datasets import Dataset, Item, Partition, draw_split
+from sketchhash.dsh.checkpoints import write_text
+from sketchhash.dsh.desk import Desk
+from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.progress import Progress
+from sketchhash.dsh.recipe import load_recipe
+from sketchhash.dsh.sources import Source
+from sketchhash.dsh.training import Job, new_network, prepare, train
+
+PROTOCOLS = {"seen": 0.0, "unseen": 0.2}
+ABLATIONS = ("without-tokens", "without-photos", "pairwise-only", "semantic-only")
+REFERENCES: Mapping[str, Callable[[int, int], ClassCodes | CanonicalCorrelation]] = {
+    "ridge to random class codes": lambda bits, seed: ClassCodes(bits, seed=seed),
+    "sign of CCA": lambda bits, seed: CanonicalCorrelation(bits, seed=seed),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a study: a recipe of DSH, or a reference method on the features that recipe freezes."""
+
+    method: str
+    recipe: str
+    bits: int
+
+    @property
+    def slug(self) -> str:
+        """Name this entry's files."""
+        return f"{self.method.replace(' ', '-').lower()}-{self.bits}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an entry came to under one protocol: tie-aware mAP@all and precision at 200."""
+
+    method: str
+    bits: int
+    protocol: str
+    mean_average_precision: float
+    precision_at_200: float
+
+
+class Study:
+    """Runs entries on one dataset and keeps their results in a folder."""
+
+    def __init__(
+        self, dataset: Dataset, folder: Path, cache: Path, seed: int, queries: int, progress: Progress
+    ) -> None:
+        """Nothing is run yet."""
+        self.dataset, self.folder, self.cache = dataset, folder, cache
+        self.seed, self.queries, self.progress = seed, queries, progress
+
+    def run(self, entries: Sequence[Entry]) -> Iterator[Result]:
+        """Run what is not finished, and give every result."""
+        for protocol in PROTOCOLS:
+            for entry in entries:
+                path = self.folder / f"{entry.slug}-{protocol}.json"
+                if not path.exists():
+                    self._run(entry, protocol, path)
+                yield _read(path)
+
+    def _run(self, entry: Entry, protocol: str, path: Path) -> None:
+        split = draw_split(self.dataset, self.queries, self.seed, PROTOCOLS[protocol])
+        job = Job(self.dataset, split, load_recipe(entry.recipe), entry.bits, self.seed)
+        parts = split.apply(self.dataset)
+        started = perf_counter()
+        if entry.method in REFERENCES:
+            groups, log = rank_partition(self._reference(entry, job, parts), parts), []
+        else:
+            run = self.cache / "runs" / f"{entry.slug}-{protocol}-{job.recipe.hash[:8]}"
+            desk = train(job, run, self.cache, self.progress, Processes(), resume=(run / "run.json").exists())
+            groups = rank_partition(desk, parts)
+            log = [json.loads(line) for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+        document = {
+            "method": entry.method,
+            "protocol": protocol,
+            "bits": entry.bits,
+            "job": job.facts(),
+            "seconds": perf_counter() - started,
+            "scores": json.loads(score(groups, self.seed).to_json()),
+            "log": log,
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        groups.save(path.with_suffix(".npz"))
+        write_text(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+    def _reference(self, entry: Entry, job: Job, parts: Partition) -> _Reference:
+        """Fit a reference method on trunk features of plain pictures, the same that DSH starts from."""
+        desk = prepare(job, new_network(job), self.cache, self.progress, Processes())
+        found = {photo.label for photo in parts.training_photos}
+        sketches = [sketch for sketch in parts.training_sketches if sketch.label in found]
+        photos = parts.training_photos
+        views = Views(
+            _plain(desk.photos, photos), labels(photos), _plain(desk.sketches, sketches), labels(sketches)
+        )
+        return _Reference(REFERENCES[entry.method](entry.bits, self.seed).fit(views), desk)
+
+
+def _plain(source: Callable[[Sequence[Item]], Source], items: Sequence[Item]) -> NDArray[np.float32]:
+    features: NDArray[np.float32] = source(items).batch(torch.arange(len(items)), None).numpy()
+    return features
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """A fitted method on the features of a desk, as an encoder of items."""
+
+    method: ClassCodes | CanonicalCorrelation
+    desk: Desk
+
+    def photo_values(self, items: Sequence[Item]) -> NDArray[np.floating]:
+        return self.method.encode_photos(_plain(self.desk.photos, items))
+
+    def sketch_values(self, items: Sequence[Item]) -> NDArray[np.floating]:
+        return self.method.encode_sketches(_plain(self.desk.sketches, items))
+
+
+def _read(path: Path) -> Result:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    scores = document["scores"]
+    return Result(
+        document["method"],
+        document["bits"],
+        document["protocol"],
+        scores["mean_average_precision"]["value"],
+        scores["precision_at_200"]["value"],
+    )
+
+
+# Table 4 of the paper: mAP at 128 bits on TU-Berlin Extension and on Sketchy.
+PAPER_ABLATIONS = {
+    "without-tokens": (0.497, 0.682),
+    "without-photos": (0.379, 0.507),
+    "pairwise-only": (0.522, 0.715),
+    "semantic-only": (0.485, 0.667),
+    "full": (0.570, 0.783),
+}
+
+
+def ablation_entries(bits: int) -> list[Entry]:
+    """List the five lines of Table 4."""
+    return [*(Entry(name, name, bits) for name in ABLATIONS), Entry("full", "tuned", bits)]
+
+
+def study_entries(lengths: Sequence[int], ablation_bits: int) -> list[Entry]:
+    """List everything: all code lengths, the plain methods at each, and the ablations at one."""
+    compared = [Entry(method, "tuned", bits) for bits in lengths for method in (*REFERENCES, "full")]
+    return list(dict.fromkeys([*compared, *ablation_entries(ablation_bits)]))
+
+
+def table(results: Sequence[Result]) -> str:
+    """Set results as a Markdown table, one line a method and code length, beside the paper's Table 4."""
+    lines = [
+        "| method | bits | mAP seen | P@200 seen | mAP unseen | P@200 unseen | paper, 128 bits: TU-B / Sketchy |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    cells = {(result.method, result.bits, result.protocol): result for result in results}
+    for method, bits in dict.fromkeys((result.method, result.bits) for result in results):
+        row = [cells.get((method, bits, protocol)) for protocol in PROTOCOLS]
+        numbers = [
+            f"{x:.3f}"
+            for r in row
+            for x in ((r.mean_average_precision, r.precision_at_200) if r else (np.nan,) * 2)
+        ]
+        paper = PAPER_ABLATIONS.get(method)
+        published = f"{paper[0]:.3f} / {paper[1]:.3f}" if paper else ""
+        lines.append(f"| {method} | {bits} | {' | '.join(numbers)} | {published} |")
+    return "\n".join(lines)

@@ -1,0 +1,175 @@
+"""From a trained network to a model folder: two ONNX graphs that take raw pixels, a manifest and a card."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from sketchhash.dsh.half import halve
+from sketchhash.dsh.networks import HashNetwork, Net
+from sketchhash.dsh.training import Job
+from sketchhash.imaging import InkStyle
+from sketchhash.model import (
+    CardFacts,
+    InkInput,
+    MadeWith,
+    Manifest,
+    Model,
+    PhotoInput,
+    TokenInput,
+    model_card,
+    write_model,
+)
+from sketchhash.tokens import TokenStyle, detector
+
+_PACKAGES = ("numpy", "onnx", "onnxruntime", "onnxscript", "pillow", "torch")
+
+
+class Weights(StrEnum):
+    """How the graphs store their weights; both kinds compute in ``float32``, at the same speed."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+
+
+SIGN_MARGIN: Mapping[Weights, float] = {Weights.FLOAT32: 1e-4, Weights.FLOAT16: 2e-2}
+"""How near to zero a value must lie to get another sign than torch gives it; values are about 1 in size."""
+
+
+def export(
+    network: HashNetwork,
+    job: Job,
+    folder: Path,
+    facts: CardFacts,
+    scores: Mapping[str, float],
+    weights: Weights = Weights.FLOAT32,
+) -> Model:
+    """Write the model folder and open it, which proves that it can be opened; the network stays as it is."""
+    network = deepcopy(network).cpu().eval()
+    manifest = _manifest(network, job, folder.resolve().name, scores)
+    image, sketch = (_trace(view, weights) for view in (_ImageView(network), _SketchView(network)))
+    write_model(folder, manifest, image_onnx=image, sketch_onnx=sketch, card=model_card(manifest, facts))
+    return Model.load(folder)
+
+
+class _View(nn.Module):
+    """A network as a model folder shows it; ``inputs`` are the shapes of one row, by name."""
+
+    inputs: dict[str, tuple[int, ...]]
+
+    def __init__(self, network: HashNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+
+class _ImageView(_View):
+    """Takes photos, their token maps or both: an input that the network does not look at does not exist."""
+
+    def __init__(self, network: HashNetwork) -> None:
+        super().__init__(network)
+        spec, self.inputs = network.spec, {}
+        if spec.branches.has_photos:
+            self.inputs["photos"] = (spec.photo_side, spec.photo_side, 3)
+        if spec.branches.has_tokens:
+            self.inputs["tokens"] = (spec.ink_side, spec.ink_side)
+
+    def forward(self, photos: Tensor | None = None, tokens: Tensor | None = None) -> Tensor:
+        absent = torch.empty(0)
+        photo_pool3 = absent if photos is None else self.network.photo_features(photos.permute(0, 3, 1, 2))
+        token_pool3 = absent if tokens is None else self.network.token_features(tokens.unsqueeze(1))
+        return self.network.photo_values(photo_pool3, token_pool3)
+
+
+class _SketchView(_View):
+    def __init__(self, network: HashNetwork) -> None:
+        super().__init__(network)
+        self.inputs = {"sketches": (network.spec.ink_side, network.spec.ink_side)}
+
+    def forward(self, sketches: Tensor) -> Tensor:
+        return self.network.encode_sketches(sketches.unsqueeze(1))
+
+
+def _trace(view: _View, weights: Weights) -> bytes:
+    """Give a self-contained ONNX graph from ``uint8`` pixels to ``values``, with a free first axis."""
+    rows = torch.export.Dim("n", min=1)
+    # Two example rows: the exporter takes an axis of length 1 for one that always has it.
+    examples = {name: torch.zeros(2, *shape, dtype=torch.uint8) for name, shape in view.inputs.items()}
+    with _silent_exporter():
+        program = torch.onnx.export(
+            view.eval(),
+            kwargs=examples,
+            input_names=list(examples),
+            output_names=["values"],
+            dynamic_shapes={name: {0: rows} for name in examples},
+            dynamo=True,
+            verbose=False,
+        )
+    assert program is not None  # as it is for every export with dynamo
+    model = program.model_proto
+    graph = model.graph
+    # The exporter notes in each part which line of which file it comes from: paths of this computer.
+    for part in (graph, *graph.node, *graph.input, *graph.output, *graph.value_info):
+        part.ClearField("metadata_props")
+    traced: bytes = model.SerializeToString()
+    return halve(traced) if weights is Weights.FLOAT16 else traced
+
+
+@contextmanager
+def _silent_exporter() -> Iterator[None]:
+    """Keep back what torch 2.13 says while exporting: its own deprecations, and that torchvision is missing."""
+    log = logging.getLogger("torch.onnx")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(level)
+
+
+def _manifest(network: HashNetwork, job: Job, name: str, scores: Mapping[str, float]) -> Manifest:
+    spec, ink, backbone = network.spec, InkStyle(), network.c2.backbone
+    return Manifest(
+        name=name,
+        bits=spec.bits,
+        categories=tuple(c for c in job.dataset.categories if c not in job.split.unseen_categories),
+        photos=_photo_input(network.c1, spec.photo_side) if network.c1 is not None else None,
+        ink=InkInput(spec.ink_side, backbone.offset, backbone.scale, ink.line_width, ink.margin),
+        tokens=_token_input(job.recipe.detector) if spec.branches.has_tokens else None,
+        made_with=MadeWith(
+            sketchhash=version("sketchhash"),
+            recipe=job.recipe.name,
+            recipe_sha256=job.recipe.hash,
+            seed=job.seed,
+            data_sha256=job.split.inventory,
+            packages={package: version(package) for package in _PACKAGES},
+        ),
+        scores=dict(scores),
+    )
+
+
+def _photo_input(net: Net, side: int) -> PhotoInput:
+    offset, scale = net.backbone.offset, net.backbone.scale
+    return PhotoInput(side, (offset, offset, offset), (scale, scale, scale))
+
+
+def _token_input(name: str) -> TokenInput:
+    style = TokenStyle()
+    return TokenInput(
+        detector=name,
+        fingerprint=detector(name).fingerprint,
+        threshold=style.threshold,
+        floor=style.floor,
+        most_ink=style.most_ink,
+        fewest=style.fewest,
+    )

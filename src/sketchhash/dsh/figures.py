@@ -1,0 +1,35 @@
+"""A run's objective as a picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sketchhash.errors import require
+
+_TERMS = {
+    "pairwise": "pairwise, Eq. 1",
+    "semantic_photos": "semantic, photos, Eq. 2",
+    "semantic_sketches": "semantic, sketches, Eq. 2",
+    "quantisation_photos": "quantisation, photos",
+    "quantisation_sketches": "quantisation, sketches",
+    "total": "whole objective J, Eq. 4",
+}
+
+
+def draw_log(run: Path) -> Path:
+    """Draw every term of the objective over the epochs of a run, from its log, and give the picture's path."""
+    require("matplotlib", "train")
+    from matplotlib.figure import Figure
+
+    lines = [json.loads(line) for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    epochs = [line["epoch"] for line in lines]
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    for axes, (term, title) in zip(figure.subplots(2, 3).flat, _TERMS.items(), strict=True):
+        axes.plot(epochs, [line[term] for line in lines], marker=".", color="tab:blue")
+        axes.set_title(title, fontsize=10)
+        axes.set_xlabel("epoch")
+        axes.grid(alpha=0.3)
+    path = run / "objective.png"
+    figure.savefig(path, dpi=110)
+    return path
