@@ -51,9 +51,7 @@ def test_opposite_codes_of_the_largest_width_differ_in_every_bit():
 
 def test_hamming_reads_codes_that_are_not_contiguous():
     every_other = pack(random_values(6, 128, 0))[:, ::2]
-    np.testing.assert_array_equal(
-        hamming(every_other, every_other), hamming(every_other.copy(), every_other.copy())
-    )
+    np.testing.assert_array_equal(hamming(every_other, every_other), hamming(every_other.copy(), every_other.copy()))
 
 
 @pytest.mark.parametrize("shape", [(2, 12), (2, 0), (2, MAX_BITS + 8), (16,), (1, 1, 8)])

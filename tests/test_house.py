@@ -7,9 +7,7 @@ import pytest
 
 import sketchhash
 
-ROOMS = [
-    name for _, name, is_package in pkgutil.walk_packages(sketchhash.__path__, "sketchhash.") if is_package
-]
+ROOMS = [name for _, name, is_package in pkgutil.walk_packages(sketchhash.__path__, "sketchhash.") if is_package]
 
 
 @pytest.mark.parametrize("room", ["sketchhash", *ROOMS])

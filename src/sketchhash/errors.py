@@ -46,9 +46,7 @@ class MissingExtra(SketchHashError):
 
     def __init__(self, package: str, extra: str) -> None:
         """Say which ``package`` is missing and which ``extra`` brings it."""
-        super().__init__(
-            f"This needs {package}, which is not installed. Type: pip install 'sketchhash[{extra}]'"
-        )
+        super().__init__(f"This needs {package}, which is not installed. Type: pip install 'sketchhash[{extra}]'")
 
 
 class UnreadableImage(SketchHashError):

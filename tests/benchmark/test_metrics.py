@@ -65,9 +65,7 @@ def test_constant_codes_score_by_chance_however_the_gallery_is_sorted():
     groups = rank_codes(constant[:20], constant, query_labels, labels)
     backwards = rank_codes(constant[:20], constant, query_labels, labels[::-1])
 
-    in_index_order = np.mean(
-        [average_precision_score(labels == label, -np.arange(1000)) for label in range(20)]
-    )
+    in_index_order = np.mean([average_precision_score(labels == label, -np.arange(1000)) for label in range(20)])
     rng = np.random.default_rng(0)
     shuffled = [average_precision_score(rng.permutation(labels == 0), -np.arange(1000)) for _ in range(400)]
     value = mean_average_precision(groups).value

@@ -60,9 +60,7 @@ def test_a_radius_beyond_the_code_is_refused(groups, radius):
         precision_within(groups, radius)
 
 
-@pytest.mark.parametrize(
-    "metric", [pooled_radius_curve, mean_radius_curve, lambda groups: precision_within(groups, 2)]
-)
+@pytest.mark.parametrize("metric", [pooled_radius_curve, mean_radius_curve, lambda groups: precision_within(groups, 2)])
 def test_rankings_that_are_not_of_codes_have_no_radius(groups, metric):
     with pytest.raises(BadArgument, match="binary codes"):
         metric(groups.merged())

@@ -55,9 +55,7 @@ def test_a_group_of_codes_holds_the_photos_at_its_distance(codes):
     for distance in range(17):
         at = distances == distance
         np.testing.assert_array_equal(groups.sizes.reshape(11, 17)[:, distance], at.sum(axis=1))
-        np.testing.assert_array_equal(
-            groups.relevant.reshape(11, 17)[:, distance], (at & is_relevant).sum(axis=1)
-        )
+        np.testing.assert_array_equal(groups.relevant.reshape(11, 17)[:, distance], (at & is_relevant).sum(axis=1))
 
 
 def test_codes_and_their_distances_rank_alike(codes):
@@ -102,9 +100,7 @@ def test_cosine_ranks_by_angle_whatever_the_lengths(vectors):
     angles = np.arccos(np.clip(np.einsum("qd,gd->qg", *unit), -1, 1))
     lengths = np.exp2(np.arange(len(gallery)) % 5).astype(np.float32)[:, None]
     expected = mean_average_precision(rank_distances([np.round(angles, 6)], *labels)).value
-    assert mean_average_precision(
-        rank_cosine(queries * 8, gallery * lengths, *labels)
-    ).value == pytest.approx(expected)
+    assert mean_average_precision(rank_cosine(queries * 8, gallery * lengths, *labels)).value == pytest.approx(expected)
 
 
 def test_a_zero_vector_lies_between_like_and_unlike():

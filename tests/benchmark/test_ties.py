@@ -63,9 +63,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
 
 
 def test_a_file_with_pickled_objects_is_refused(tmp_path):
-    arrays = {
-        name: np.array([{}], dtype=object) for name in ("sizes", "relevant", "starts", "labels", "bits")
-    }
+    arrays = {name: np.array([{}], dtype=object) for name in ("sizes", "relevant", "starts", "labels", "bits")}
     np.savez(tmp_path / "run.npz", **arrays)
     with pytest.raises(BadArgument, match="does not hold tie groups"):
         TieGroups.load(tmp_path / "run.npz")
@@ -103,9 +101,7 @@ def test_merging_joins_equally_relevant_neighbours_within_one_query(tie_groups):
 def test_merged_groups_score_the_same(tie_groups, queries, depth):
     groups = tie_groups(*padded(*queries))
     merged = groups.merged()
-    assert mean_average_precision(merged).value == pytest.approx(
-        mean_average_precision(groups).value, abs=1e-12
-    )
+    assert mean_average_precision(merged).value == pytest.approx(mean_average_precision(groups).value, abs=1e-12)
     assert map_at(merged, depth).value == pytest.approx(map_at(groups, depth).value, abs=1e-12)
     assert precision_at(merged, depth).value == pytest.approx(precision_at(groups, depth).value, abs=1e-12)
     assert rank_curve(merged).precision == pytest.approx(rank_curve(groups).precision, abs=1e-12)

@@ -16,9 +16,7 @@ def make(sketches: list[int], photos: list[int]) -> Dataset:
 
     def items(counts: list[int], kind: str) -> tuple[Item, ...]:
         return tuple(
-            Item(f"c{label}/{kind}{n}", label, Drawing(()))
-            for label, count in enumerate(counts)
-            for n in range(count)
+            Item(f"c{label}/{kind}{n}", label, Drawing(())) for label, count in enumerate(counts) for n in range(count)
         )
 
     return Dataset("made", names, items(sketches, "s"), items(photos, "p"))

@@ -31,11 +31,7 @@ def ink(category: str, seed: int = 0, size: int = 64) -> np.ndarray:
 
 def bytes_of(item: Item) -> bytes:
     content = item.content.read()
-    return (
-        content.tobytes()
-        if isinstance(content, np.ndarray)
-        else b"".join(s.tobytes() for s in content.strokes)
-    )
+    return content.tobytes() if isinstance(content, np.ndarray) else b"".join(s.tobytes() for s in content.strokes)
 
 
 def test_there_are_many_categories_in_order():
@@ -165,9 +161,7 @@ def test_a_dataset_of_unknown_categories_is_refused_at_once():
         synthetic.load(categories=["cat", "unicorn"])
 
 
-@pytest.mark.parametrize(
-    "bad", [{"sketches_per_category": -1}, {"photos_per_category": 10_001}, {"seed": -1}]
-)
+@pytest.mark.parametrize("bad", [{"sketches_per_category": -1}, {"photos_per_category": 10_001}, {"seed": -1}])
 def test_impossible_numbers_are_refused(bad):
     with pytest.raises(BadArgument, match="got"):
         synthetic.load(**bad)
@@ -204,9 +198,7 @@ def oriented_energy(pictures: np.ndarray) -> np.ndarray:
 def accuracy_of_nearest_centroid(pictures: np.ndarray, learn: int) -> float:
     """Learn from the first few pictures of each category, ``(categories, each, h, w)``; judge the rest."""
     categories, each = pictures.shape[:2]
-    features = oriented_energy(pictures.reshape(-1, *pictures.shape[2:]).astype(float)).reshape(
-        categories, each, -1
-    )
+    features = oriented_energy(pictures.reshape(-1, *pictures.shape[2:]).astype(float)).reshape(categories, each, -1)
     guesses = (features[:, learn:] @ features[:, :learn].mean(axis=1).T).argmax(axis=2)
     return float((guesses == np.arange(categories)[:, None]).mean())
 
@@ -220,10 +212,7 @@ def mirrored_to_one_side(pictures: np.ndarray) -> np.ndarray:
 
 def test_sketches_of_different_categories_can_be_told_apart():
     sketches = np.stack(
-        [
-            mirrored_to_one_side(255 - np.stack([ink(c, seed) for seed in range(9)]))
-            for c in synthetic.CATEGORIES
-        ]
+        [mirrored_to_one_side(255 - np.stack([ink(c, seed) for seed in range(9)])) for c in synthetic.CATEGORIES]
     )
     assert accuracy_of_nearest_centroid(sketches, learn=6) > 0.5
 

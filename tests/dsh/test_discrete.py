@@ -32,9 +32,7 @@ def rounds(draw):
     similarity = rng.standard_normal((CLASSES, CLASSES))
     problem = Problem(
         word_vectors=rng.standard_normal((CLASSES, DIMENSIONS)),
-        similarity=draw(
-            st.sampled_from([paper_similarity(CLASSES), np.eye(CLASSES), similarity + similarity.T])
-        ),
+        similarity=draw(st.sampled_from([paper_similarity(CLASSES), np.eye(CLASSES), similarity + similarity.T])),
         semantic_weight=draw(st.sampled_from([0.0, 0.01, 1.0, 100.0])),
         quantisation_weight=draw(st.sampled_from([0.0, 1e-5, 1.0, 100.0])),
         pairwise_weight=draw(st.sampled_from([0.0, 0.1, 1.0])),
@@ -149,9 +147,7 @@ def test_one_photo_alone_is_never_better_than_the_best_of_all_codes(problem, rng
     photo, sketches = samples_of([1], 8, rng), samples_of(rng.integers(0, CLASSES, 9), 8, rng)
     basis = solve_basis(problem, photo, sketches)
     every_code = [np.array([bits], dtype=np.int8) for bits in product([-1, 1], repeat=8)]
-    best = min(
-        (replace(photo, codes=code) for code in every_code), key=lambda p: total(problem, p, sketches, basis)
-    )
+    best = min((replace(photo, codes=code) for code in every_code), key=lambda p: total(problem, p, sketches, basis))
 
     found = update_codes(problem, photo, sketches, basis)
     lowest = total(problem, best, sketches, basis)
@@ -166,9 +162,7 @@ def test_the_sketch_step_mirrors_the_photo_step(problem, rng):
     basis = solve_basis(problem, photos, sketches)
     updated = update_codes(problem, sketches, photos, basis)
     assert total(problem, photos, updated, basis) < total(problem, photos, sketches, basis)
-    np.testing.assert_array_equal(
-        updated.codes, textbook.update_codes(problem, sketches, photos, basis).codes
-    )
+    np.testing.assert_array_equal(updated.codes, textbook.update_codes(problem, sketches, photos, basis).codes)
 
 
 def test_ties_become_plus_one(rng):

@@ -24,11 +24,7 @@ def test_every_scale_agrees_with_the_reference_implementation(name, pictures):
     theirs = reference.from_name(f"efficientnet-{name}", image_size=64).eval()
     ours = EfficientNetLite(SCALES[name]).eval()
     ours.load_state_dict(
-        {
-            efficientnet._our_key(key): value
-            for key, value in theirs.state_dict().items()
-            if not key.startswith("_fc")
-        }
+        {efficientnet._our_key(key): value for key, value in theirs.state_dict().items() if not key.startswith("_fc")}
     )
     with torch.no_grad():
         torch.testing.assert_close(ours(pictures), theirs.extract_features(pictures).mean((2, 3)))

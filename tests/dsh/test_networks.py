@@ -66,9 +66,7 @@ def sketches():
 
 
 def with_gradient(network):
-    return {
-        name for name, weight in network.named_parameters() if weight.grad is not None and weight.grad.any()
-    }
+    return {name for name, weight in network.named_parameters() if weight.grad is not None and weight.grad.any()}
 
 
 def test_every_layer_of_the_paper_has_the_output_of_its_row():

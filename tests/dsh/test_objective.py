@@ -59,9 +59,7 @@ def test_every_term_is_the_printed_formula(problem, rng):
     bits=st.sampled_from([1, 8, 24]),
     seed=st.integers(0, 2**32),
 )
-def test_the_total_is_that_of_the_textbook_for_any_layout_and_similarity(
-    photo_labels, sketch_labels, bits, seed
-):
+def test_the_total_is_that_of_the_textbook_for_any_layout_and_similarity(photo_labels, sketch_labels, bits, seed):
     rng = np.random.default_rng(seed)
     similarity = rng.standard_normal((4, 4))
     problem = Problem(rng.standard_normal((4, 6)), similarity + similarity.T, 0.3, 0.7)
@@ -91,9 +89,7 @@ def test_one_code_for_all_photos_beats_unrelated_codes_under_the_papers_similari
     basis = np.zeros((1, bits))
 
     collapsed = objective(problem, Samples(labels, same, values), Samples(labels, -same, values), basis)
-    separate = objective(
-        problem, Samples(labels, per_class, values), Samples(labels, per_class, values), basis
-    )
+    separate = objective(problem, Samples(labels, per_class, values), Samples(labels, per_class, values), basis)
     assert collapsed.total == 4 * bits**2 * len(labels) ** 2 / classes
     assert collapsed.total < separate.total
 

@@ -90,9 +90,7 @@ def test_ink_is_centred(drawing):
 
 
 def test_the_longer_side_reaches_the_margin():
-    top, bottom, left, right = ink_box(
-        rasterise(drawing_of([[0, 0], [30, 10]], [[30, 0], [0, 10]]), 100, STYLE)
-    )
+    top, bottom, left, right = ink_box(rasterise(drawing_of([[0, 0], [30, 10]], [[30, 0], [0, 10]]), 100, STYLE))
     assert (left, right) == (10, 89)
     assert bottom - top + 1 == pytest.approx((80 - 3) / 3 + 3, abs=2)
 
@@ -152,9 +150,7 @@ def test_a_picture_needs_a_side():
         rasterise(drawing_of([[0, 0]]), 0)
 
 
-@pytest.mark.parametrize(
-    ("line_width", "margin"), [(0, 0.1), (-1, 0), (0.1, -0.1), (0.1, 0.45), (float("nan"), 0)]
-)
+@pytest.mark.parametrize(("line_width", "margin"), [(0, 0.1), (-1, 0), (0.1, -0.1), (0.1, 0.45), (float("nan"), 0)])
 def test_a_style_leaves_room_to_draw(line_width, margin):
     with pytest.raises(BadArgument, match="no room to draw"):
         InkStyle(line_width, margin)

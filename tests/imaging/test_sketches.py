@@ -40,9 +40,7 @@ def picture_of(drawing, side=400, width=6.0, scale=1.5, centre=(180, 230)):
 
 def on_page(coverage, ink, paper):
     ink, paper = np.array(ink, dtype=float), np.array(paper, dtype=float)
-    return np.rint(paper + coverage.reshape(*coverage.shape, *[1] * ink.ndim) * (ink - paper)).astype(
-        np.uint8
-    )
+    return np.rint(paper + coverage.reshape(*coverage.shape, *[1] * ink.ndim) * (ink - paper)).astype(np.uint8)
 
 
 def encoded(pixels, file_format, **options):

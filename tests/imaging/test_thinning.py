@@ -15,9 +15,7 @@ def disc(size, *circles):
 
 def ring(size, radius, width):
     middle = size // 2
-    return disc(size, (middle, middle, radius + width / 2)) & ~disc(
-        size, (middle, middle, radius - width / 2)
-    )
+    return disc(size, (middle, middle, radius + width / 2)) & ~disc(size, (middle, middle, radius - width / 2))
 
 
 def pieces(mask):

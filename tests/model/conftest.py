@@ -13,9 +13,7 @@ BITS = 16
 SHAPES = {"photos": (12, 12, 3), "tokens": (10, 10), "sketches": (10, 10)}
 
 
-def linear_graph(
-    *inputs, shapes=SHAPES, bits=BITS, output="values", element=TensorProto.UINT8, rows="n", seed=7
-):
+def linear_graph(*inputs, shapes=SHAPES, bits=BITS, output="values", element=TensorProto.UINT8, rows="n", seed=7):
     """Serialise values = Σ flatten(input) · weights + bias, the smallest network with the right ports."""
     rng = np.random.default_rng(seed)
     nodes, weights, total = [], [], "bias"
@@ -38,9 +36,7 @@ def linear_graph(
         [helper.make_tensor_value_info(output, TensorProto.FLOAT, [rows, bits])],
         [*weights, numpy_helper.from_array(bias, "bias")],
     )
-    return helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9
-    ).SerializeToString()
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
 
 
 @pytest.fixture

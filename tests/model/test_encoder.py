@@ -67,9 +67,7 @@ def test_a_drawing_is_inked_in_the_manifest_s_style(model):
     np.testing.assert_array_equal(model.encode_drawing(drawing), model.encode_sketches(ink[np.newaxis]))
 
 
-@pytest.mark.parametrize(
-    ("image", "changes"), [(("photos",), {"tokens": None}), (("tokens",), {"photos": None})]
-)
+@pytest.mark.parametrize(("image", "changes"), [(("photos",), {"tokens": None}), (("tokens",), {"photos": None})])
 def test_an_image_network_may_take_one_input_alone(write, photos, image, changes):
     values = Model.load(write(image=image, **changes)).encode_photos(photos[:2])
     assert values.shape == (2, 16)
@@ -162,9 +160,7 @@ def test_a_file_beside_the_model_does_not_stop_it(model_folder):
 )
 def test_a_network_with_other_ports_is_refused(write, graph, part, options, complaint):
     network = graph(*options.pop("inputs"), **options)
-    with pytest.raises(
-        IncompatibleModel, match=rf"{complaint}.* but its manifest says .*Export the model anew"
-    ):
+    with pytest.raises(IncompatibleModel, match=rf"{complaint}.* but its manifest says .*Export the model anew"):
         Model.load(write(**{part: network}))
 
 
@@ -177,9 +173,7 @@ def test_a_file_that_is_no_network_is_refused_quietly(write, capfd):
 
 def test_a_detector_that_changed_is_refused(write, manifest):
     folder = write(tokens=replace(manifest.tokens, fingerprint="0" * 64))
-    with pytest.raises(
-        IncompatibleModel, match=r"'gradient' of fingerprint 0+, and this version's is .*README"
-    ):
+    with pytest.raises(IncompatibleModel, match=r"'gradient' of fingerprint 0+, and this version's is .*README"):
         Model.load(folder)
 
 
@@ -213,9 +207,7 @@ model.encode_photos([np.zeros((20, 30, 3), np.uint8)])
 model.encode_drawing(Drawing((np.array([[0, 0], [1, 2]], np.float32),)))
 print(*sorted({name.split(".")[0] for name in sys.modules}))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program, model_folder], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program, model_folder], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "onnxruntime" in loaded
     assert not loaded & {"torch", "sklearn", "scipy", "matplotlib", "onnx"}

@@ -29,9 +29,7 @@ def test_extra_files_are_written_and_verified(write):
     assert verify(folder).changed == ("tokens.npz",)
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "image.onnx", "manifest.json", "../outside", "a/b", ".hidden", ""]
-)
+@pytest.mark.parametrize("name", ["README.md", "image.onnx", "manifest.json", "../outside", "a/b", ".hidden", ""])
 def test_an_extra_file_cannot_take_a_name_of_the_layout_or_leave_the_folder(write, tmp_path, name):
     with pytest.raises(BadArgument, match=r"extra file|plain name"):
         write(extra_files={name: b"x"})

@@ -60,9 +60,7 @@ def test_absent_inputs_name_the_branches_and_survive_the_round_trip(sealed, bran
     ],
 )
 def test_a_manifest_with_a_wrong_field_is_refused_by_name(sealed, changes, complaint):
-    with pytest.raises(
-        IncompatibleModel, match=rf"^there/manifest\.json .*{complaint}.*export the model anew"
-    ):
+    with pytest.raises(IncompatibleModel, match=rf"^there/manifest\.json .*{complaint}.*export the model anew"):
         read_with(sealed, **changes)
 
 

@@ -94,9 +94,7 @@ def test_ink_is_black_on_white_and_as_wide_as_the_style_says():
         assert sheet.min() == 0
 
 
-@pytest.mark.parametrize(
-    "shape", [(1, 1), (1, 300), (300, 1), (7, 5), (50, 50, 3), (10, 20_000, 3), (900, 1200)]
-)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (7, 5), (50, 50, 3), (10, 20_000, 3), (900, 1200)])
 @pytest.mark.parametrize("value", [0, 128, 255])
 def test_a_constant_photo_of_any_shape_gives_blank_paper(shape, value):
     sheet = token_map(np.full(shape, value, dtype=np.uint8), GRADIENT, 64)

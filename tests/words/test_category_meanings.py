@@ -3,9 +3,7 @@ import pytest
 from sketchhash.words.names import Noun, listed_categories, nouns_of, without_vectors, words_of
 
 
-@pytest.mark.parametrize(
-    "spelling", ["hot-air_balloon", "hot air balloon", "Hot Air Balloon", "hot_air_balloon"]
-)
+@pytest.mark.parametrize("spelling", ["hot-air_balloon", "hot air balloon", "Hot Air Balloon", "hot_air_balloon"])
 def test_spellings_of_a_compound_mean_the_same(spelling):
     assert words_of(spelling) == ("hot", "air", "balloon")
     assert nouns_of(spelling) == (Noun("hot-air_balloon"),)

@@ -18,10 +18,7 @@ def vectors(small_wordnet):
 def test_information_content_goes_from_none_at_the_root_to_one_at_a_leaf(small_wordnet):
     nouns = read_nouns(small_wordnet)
     content = information_content(nouns.hypernyms)
-    found = {
-        lemma: content[nouns.senses[lemma][-1]]
-        for lemma in ("entity", "animal", "feline", "cheetah", "dolphin")
-    }
+    found = {lemma: content[nouns.senses[lemma][-1]] for lemma in ("entity", "animal", "feline", "cheetah", "dolphin")}
     assert found == pytest.approx({"entity": 0, "animal": 1 / 4, "feline": 1 / 2, "cheetah": 1, "dolphin": 1})
 
 
@@ -51,9 +48,7 @@ def test_an_unlisted_compound_is_its_whole_or_else_its_last_word(vectors):
 
 def test_every_unknown_category_is_listed(vectors):
     with pytest.raises(UnknownWords, match=r"'blorb', 'seal', 'jaguar \(vehicle\)'"):
-        vectors.embed(
-            ["blorb", "cheetah", "seal", "jaguar (vehicle)"]
-        )  # seal: the ninth sense is not in here
+        vectors.embed(["blorb", "cheetah", "seal", "jaguar (vehicle)"])  # seal: the ninth sense is not in here
 
 
 def test_a_lineage_follows_every_parent():

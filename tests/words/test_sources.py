@@ -82,9 +82,7 @@ def test_the_cosine_of_a_blend_is_the_weighted_mean():
 
 def test_a_blend_lists_what_any_part_lacks():
     blend = Blend([(0.5, MeanOfWords("left", read_table)), (0.5, MeanOfWords("right", lambda wanted: {}))])
-    with pytest.raises(
-        UnknownWords, match=r"(?s)left has no vector for: 'blorb'\..*right .*'tiger', 'blorb'\."
-    ):
+    with pytest.raises(UnknownWords, match=r"(?s)left has no vector for: 'blorb'\..*right .*'tiger', 'blorb'\."):
         blend.embed(["tiger", "blorb"])
 
 

@@ -14,9 +14,7 @@ TABLE = {"cat": CAT, "dog": DOG}
 
 
 def text_lines(table):
-    return "".join(
-        f"{word} {' '.join(repr(value) for value in vector)}\n" for word, vector in table.items()
-    ).encode()
+    return "".join(f"{word} {' '.join(repr(value) for value in vector)}\n" for word, vector in table.items()).encode()
 
 
 def glove_text(table):
@@ -42,9 +40,7 @@ FORMATS = [
     (word2vec_binary, read_word2vec_binary),
     (word2vec_binary_without_newlines, read_word2vec_binary),
 ]
-every_format = pytest.mark.parametrize(
-    ("write", "read"), FORMATS, ids=[write.__name__ for write, _ in FORMATS]
-)
+every_format = pytest.mark.parametrize(("write", "read"), FORMATS, ids=[write.__name__ for write, _ in FORMATS])
 
 floats = st.floats(-1e6, 1e6, width=32).filter(lambda value: abs(value) > 1e-6)
 words = st.text(st.characters(categories=("L", "N", "P")), min_size=1, max_size=8)
@@ -165,9 +161,7 @@ def test_a_header_that_makes_no_sense_is_a_problem(read, header, tmp_path):
 
 def test_trailing_spaces_and_words_with_spaces_are_read_past(tmp_path):
     path = tmp_path / "vectors"
-    path.write_bytes(
-        b"cat 1.0 2.0 -0.5 \n. . . 1.0 1.0 1.0\nat mail@home.org 1.0 1.0 1.0\ndog 0.25 0.0 4.0 \n"
-    )
+    path.write_bytes(b"cat 1.0 2.0 -0.5 \n. . . 1.0 1.0 1.0\nat mail@home.org 1.0 1.0 1.0\ndog 0.25 0.0 4.0 \n")
     found = read_glove_text(path, {"cat", "dog"})
     np.testing.assert_array_equal([found["cat"], found["dog"]], [CAT, DOG])
 

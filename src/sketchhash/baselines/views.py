@@ -19,9 +19,7 @@ class Views:
     sketches: NDArray[np.floating]
     sketch_labels: NDArray[np.int64]
 
-    def pairs(
-        self, per_category: int, rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pairs(self, per_category: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Draw row pairs (photo, sketch) of one category each, with replacement, as section 4.1 does."""
         shared = np.intersect1d(self.photo_labels, self.sketch_labels)
         photos, sketches = (

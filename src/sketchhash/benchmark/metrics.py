@@ -93,9 +93,7 @@ def precision_at(groups: TieGroups, depth: int) -> Score:
     Of a group that straddles the last rank, the relevant photos count by the share of the group that fits in.
     """
     answerable = groups.answerable()
-    hits = answerable.per_query(
-        answerable.relevant * _places(answerable, depth) / np.maximum(answerable.sizes, 1)
-    )
+    hits = answerable.per_query(answerable.relevant * _places(answerable, depth) / np.maximum(answerable.sizes, 1))
     return _score(groups, hits / depth, depth)
 
 

@@ -45,9 +45,7 @@ def precision_within(groups: TieGroups, radius: int) -> BallScore:
     """Give the relevant share of the photos within a radius, query by query (HD2 is radius 2)."""
     sizes, relevant = _balls(groups)
     if not 0 <= radius < sizes.shape[1]:
-        raise BadArgument(
-            f"A radius lies between 0 and the {sizes.shape[1] - 1} bits of a code, got {radius}."
-        )
+        raise BadArgument(f"A radius lies between 0 and the {sizes.shape[1] - 1} bits of a code, got {radius}.")
     inside, hits = sizes[:, radius], relevant[:, radius]
     return BallScore(
         radius=radius,
@@ -77,9 +75,7 @@ def mean_radius_curve(groups: TieGroups) -> RadiusCurve:
 def _balls(groups: TieGroups) -> tuple[Counts, Counts]:
     """Count photos and relevant photos within every radius, each ``(queries, bits + 1)``."""
     if groups.bits is None:
-        raise BadArgument(
-            "Only rankings of binary codes have Hamming radii: rank packed codes with rank_codes."
-        )
+        raise BadArgument("Only rankings of binary codes have Hamming radii: rank packed codes with rank_codes.")
     answerable = groups.answerable()
     shape = len(answerable.labels), groups.bits + 1
     return answerable.sizes.reshape(shape).cumsum(axis=1), answerable.relevant.reshape(shape).cumsum(axis=1)

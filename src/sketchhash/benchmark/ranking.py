@@ -45,17 +45,13 @@ def rank_codes(
     return TieGroups(sizes.ravel(), relevant.ravel(), starts, query_labels.astype(np.int64), bits)
 
 
-def rank_cosine(
-    queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels
-) -> TieGroups:
+def rank_cosine(queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels) -> TieGroups:
     """Rank vectors ``(gallery, dimensions)`` by their angle to each query; a zero vector is at 90° to all."""
     _check_labels(queries, gallery, query_labels, gallery_labels)
     return rank_distances(_in_blocks(_opposite_cosine, queries, gallery), query_labels, gallery_labels)
 
 
-def rank_euclidean(
-    queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels
-) -> TieGroups:
+def rank_euclidean(queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels) -> TieGroups:
     """Rank vectors ``(gallery, dimensions)`` by Euclidean distance from each query."""
     _check_labels(queries, gallery, query_labels, gallery_labels)
     return rank_distances(_in_blocks(_squared_euclidean, queries, gallery), query_labels, gallery_labels)
@@ -76,13 +72,10 @@ def rank_distances(blocks: Iterable[NDArray[Any]], query_labels: Labels, gallery
                 f"gallery has {len(gallery_labels)} photos: give one row a query and one column a photo."
             )
         rankings.extend(
-            _tie_groups(distances, members[label])
-            for distances, label in zip(block, labels.tolist(), strict=True)
+            _tie_groups(distances, members[label]) for distances, label in zip(block, labels.tolist(), strict=True)
         )
     if len(rankings) != len(query_labels) or not rankings:
-        raise BadArgument(
-            f"Distances of {len(rankings)} queries for {len(query_labels)} labels: give one row each."
-        )
+        raise BadArgument(f"Distances of {len(rankings)} queries for {len(query_labels)} labels: give one row each.")
 
     sizes, relevant = np.concatenate(rankings, axis=1)
     starts = np.cumsum([0] + [ranking.shape[1] for ranking in rankings])
@@ -132,17 +125,13 @@ def _members(query_labels: Labels, gallery_labels: Labels) -> dict[int, NDArray[
     return {label: np.flatnonzero(gallery_labels == label) for label in np.unique(query_labels).tolist()}
 
 
-def _check_labels(
-    queries: NDArray[Any], gallery: NDArray[Any], query_labels: Labels, gallery_labels: Labels
-) -> None:
+def _check_labels(queries: NDArray[Any], gallery: NDArray[Any], query_labels: Labels, gallery_labels: Labels) -> None:
     for rows, labels, kind in ((queries, query_labels, "queries"), (gallery, gallery_labels, "photos")):
         if rows.ndim != 2 or labels.shape != (len(rows),) or not len(rows):
             raise BadArgument(
-                f"The {kind} have shape {rows.shape} and their labels {labels.shape}: "
-                "give one row and one label each."
+                f"The {kind} have shape {rows.shape} and their labels {labels.shape}: give one row and one label each."
             )
     if queries.shape[1] != gallery.shape[1]:
         raise BadArgument(
-            f"Queries have width {queries.shape[1]} and photos {gallery.shape[1]}: "
-            "encode both with the same model."
+            f"Queries have width {queries.shape[1]} and photos {gallery.shape[1]}: encode both with the same model."
         )

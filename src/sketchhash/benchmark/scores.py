@@ -96,6 +96,4 @@ def score(groups: TieGroups, seed: int = 0) -> Scores:
 
 
 def _radius_scores(groups: TieGroups) -> RadiusScores:
-    return RadiusScores(
-        precision_within(groups, RADIUS), pooled_radius_curve(groups), mean_radius_curve(groups)
-    )
+    return RadiusScores(precision_within(groups, RADIUS), pooled_radius_curve(groups), mean_radius_curve(groups))

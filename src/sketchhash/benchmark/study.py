@@ -27,8 +27,9 @@ from sketchhash.dsh.desk import Desk
 from sketchhash.dsh.processes import Processes
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import load_recipe
+from sketchhash.dsh.runs import Job
 from sketchhash.dsh.sources import Source
-from sketchhash.dsh.training import Job, new_network, prepare, train
+from sketchhash.dsh.training import prepare, train
 
 PROTOCOLS = {"seen": 0.0, "unseen": 0.2}
 ABLATIONS = ("without-tokens", "without-photos", "pairwise-only", "semantic-only")
@@ -109,13 +110,11 @@ class Study:
 
     def _reference(self, entry: Entry, job: Job, parts: Partition) -> _Reference:
         """Fit a reference method on trunk features of plain pictures, the same that DSH starts from."""
-        desk = prepare(job, new_network(job), self.cache, self.progress, Processes())
+        desk = prepare(job, job.network(), self.cache, self.progress, Processes())
         found = {photo.label for photo in parts.training_photos}
         sketches = [sketch for sketch in parts.training_sketches if sketch.label in found]
         photos = parts.training_photos
-        views = Views(
-            _plain(desk.photos, photos), labels(photos), _plain(desk.sketches, sketches), labels(sketches)
-        )
+        views = Views(_plain(desk.photos, photos), labels(photos), _plain(desk.sketches, sketches), labels(sketches))
         return _Reference(REFERENCES[entry.method](entry.bits, self.seed).fit(views), desk)
 
 
@@ -174,16 +173,14 @@ def study_entries(lengths: Sequence[int], ablation_bits: int) -> list[Entry]:
 def table(results: Sequence[Result]) -> str:
     """Set results as a Markdown table, one line a method and code length, beside the paper's Table 4."""
     lines = [
-        "| method | bits | mAP seen | P@200 seen | mAP unseen | P@200 unseen | paper, 128 bits: TU-B / Sketchy |",
+        "| method | bits | mAP seen | P@200 seen | mAP unseen | P@200 unseen | paper (128) |",
         "|---|---|---|---|---|---|---|",
     ]
     cells = {(result.method, result.bits, result.protocol): result for result in results}
     for method, bits in dict.fromkeys((result.method, result.bits) for result in results):
         row = [cells.get((method, bits, protocol)) for protocol in PROTOCOLS]
         numbers = [
-            f"{x:.3f}"
-            for r in row
-            for x in ((r.mean_average_precision, r.precision_at_200) if r else (np.nan,) * 2)
+            f"{x:.3f}" for r in row for x in ((r.mean_average_precision, r.precision_at_200) if r else (np.nan,) * 2)
         ]
         paper = PAPER_ABLATIONS.get(method)
         published = f"{paper[0]:.3f} / {paper[1]:.3f}" if paper else ""

@@ -58,9 +58,7 @@ class TieGroups:
             raise BadArgument("A tie group cannot hold more relevant photos than photos.")
         photos = self.per_query(self.sizes)
         if photos.min() != photos.max() or photos[0] == 0:
-            raise BadArgument(
-                f"Queries rank from {photos.min()} to {photos.max()} photos: give all the same gallery."
-            )
+            raise BadArgument(f"Queries rank from {photos.min()} to {photos.max()} photos: give all the same gallery.")
 
     @property
     def gallery(self) -> int:
@@ -87,9 +85,7 @@ class TieGroups:
         if kept.all():
             return self
         if not kept.any():
-            raise BadArgument(
-                "No query shares its label with a photo: check that both use the same categories."
-            )
+            raise BadArgument("No query shares its label with a photo: check that both use the same categories.")
         lengths = np.diff(self.starts)
         chosen = np.repeat(kept, lengths)
         starts = np.concatenate([[0], np.cumsum(lengths[kept])])
@@ -134,6 +130,4 @@ class TieGroups:
                 (bits,) = stored["bits"].tolist() or [None]
                 return cls(stored["sizes"], stored["relevant"], stored["starts"], stored["labels"], bits)
         except (BadZipFile, EOFError, KeyError, TypeError, ValueError, zlib.error) as cause:
-            raise BadArgument(
-                f"{path} does not hold tie groups: run the benchmark again to write it."
-            ) from cause
+            raise BadArgument(f"{path} does not hold tie groups: run the benchmark again to write it.") from cause

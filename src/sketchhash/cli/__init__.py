@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import bench, benchmark, data, demo, train
+from sketchhash.cli import bench, benchmark, data, demo, export, train
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -48,6 +48,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 app.add_typer(benchmark.app, name="benchmark")
 app.command("demo")(demo.demo)
+app.command("export")(export.export)
 app.command("train")(train.train)
 
 

@@ -27,9 +27,7 @@ def codes(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = Fa
 
     say(f"One round for {TU_BERLIN.photos:,} photos and {TU_BERLIN.sketches:,} sketches ...")
     full = measure()
-    say(
-        f"The same for {COMPARABLE.photos:,} and {COMPARABLE.sketches:,}, then by the textbook (about a minute) ..."
-    )
+    say(f"The same for {COMPARABLE.photos:,} and {COMPARABLE.sketches:,}, then by the textbook (about a minute) ...")
     both = compare()
     if json:
         comparison = {**asdict(both), "speedup": both.speedup, "has_equal_codes": both.has_equal_codes}
@@ -44,8 +42,7 @@ def codes(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = Fa
     ):
         times = (cost.basis_seconds, cost.photo_seconds, cost.sketch_seconds, cost.seconds, cost.cpu_seconds)
         cells = " | ".join(f"{seconds:.2f} s" for seconds in times)
-        typer.echo(
-            f"| {solver} | {size.photos:,} | {size.sketches:,} | {cells} | {cost.peak_bytes / 1e9:.2f} GB |"
-        )
+        memory = f"{cost.peak_bytes / 1e9:.2f} GB"
+        typer.echo(f"| {solver} | {size.photos:,} | {size.sketches:,} | {cells} | {memory} |")
     same = "the same codes" if both.has_equal_codes else "OTHER codes"
     typer.echo(f"\nThe textbook takes {both.speedup:.0f} times the processor time, for {same}.")

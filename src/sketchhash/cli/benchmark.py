@@ -81,9 +81,7 @@ def _run(
     from sketchhash import datasets
     from sketchhash.benchmark.study import Study, table
 
-    study = Study(
-        datasets.open_dataset(data, photos), out, cache or default_cache(), seed, queries, TrainingProgress()
-    )
+    study = Study(datasets.open_dataset(data, photos), out, cache or default_cache(), seed, queries, TrainingProgress())
     results = list(study.run(entries))
     if json:
         print_json([asdict(result) for result in results])

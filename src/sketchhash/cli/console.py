@@ -44,8 +44,7 @@ class TrainingProgress:
         """Say what an epoch came to."""
         if self.loud:
             numbers = (
-                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
-                for key, value in entry.items()
+                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in entry.items()
             )
             say("  ".join(numbers))
 

@@ -14,9 +14,7 @@ from sketchhash.errors import BadArgument
 if TYPE_CHECKING:
     from sketchhash.datasets import Report
 
-app = typer.Typer(
-    help="Look at datasets, divide them into splits, make the synthetic one.", no_args_is_help=True
-)
+app = typer.Typer(help="Look at datasets, divide them into splits, make the synthetic one.", no_args_is_help=True)
 
 Source = Annotated[str, typer.Argument(metavar="DIR", help="A dataset's folder, or the word 'synthetic'.")]
 Photos = Annotated[
@@ -40,9 +38,7 @@ def check(
     with progress("opening pictures", total) as advance:
         report = datasets.check(dataset, decode=not names_only, advance=advance)
     if json:
-        print_json(
-            {**asdict(report), "usable": report.why_unusable is None, "why_unusable": report.why_unusable}
-        )
+        print_json({**asdict(report), "usable": report.why_unusable is None, "why_unusable": report.why_unusable})
     else:
         _print_report(report)
     if report.why_unusable is not None:
@@ -55,9 +51,7 @@ def split(
     source: Source,
     out: Annotated[Path, typer.Option(help="The split file to write.")],
     photos: Photos = None,
-    queries: Annotated[
-        int, typer.Option(help="Query sketches a category (the paper: 10, and 50 for Sketchy).")
-    ] = 10,
+    queries: Annotated[int, typer.Option(help="Query sketches a category (the paper: 10, and 50 for Sketchy).")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     unseen_photos: Annotated[
         float, typer.Option(help="Share of the photos to keep out of training and to search alone.")
@@ -111,9 +105,7 @@ def synthesise(
     with progress("drawing the world", len(world.sketches) + len(world.photos)) as advance:
         for _ in synthetic.write(out, world):
             advance()
-    say(
-        f"{len(world.sketches)} sketches and {len(world.photos)} photos of {len(world.categories)} categories."
-    )
+    say(f"{len(world.sketches)} sketches, {len(world.photos)} photos, {len(world.categories)} categories.")
     typer.echo(out)
 
 

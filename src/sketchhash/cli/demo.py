@@ -11,12 +11,8 @@ from sketchhash.cli.console import say
 
 
 def demo(
-    sheet: Annotated[Path, typer.Option(help="Where to paint the contact sheet.")] = Path(
-        "synthetic-world.png"
-    ),
-    each: Annotated[
-        int, typer.Option(min=1, max=20, help="Sketches and photos a category on the sheet.")
-    ] = 4,
+    sheet: Annotated[Path, typer.Option(help="Where to paint the contact sheet.")] = Path("synthetic-world.png"),
+    each: Annotated[int, typer.Option(min=1, max=20, help="Sketches and photos a category on the sheet.")] = 4,
 ) -> None:
     """Make the synthetic world, count it and paint its contact sheet: needs no download."""
     from sketchhash import datasets, imaging

@@ -17,15 +17,11 @@ CacheFolder = Annotated[
 def train(
     data: Annotated[str, typer.Option(metavar="DIR", help="A dataset's folder, or the word 'synthetic'.")],
     out: Annotated[Path, typer.Option(help="The model folder to write; the run's state lies in OUT.run.")],
-    photos: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Take the photos from this other dataset.")
-    ] = None,
+    photos: Annotated[str | None, typer.Option(metavar="DIR", help="Take the photos from this other dataset.")] = None,
     recipe: Annotated[str, typer.Option(help="A recipe's name, or a TOML file of your own.")] = "tuned",
     bits: Annotated[int, typer.Option(help="Length of the codes, a multiple of 8.")] = 64,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    split: Annotated[
-        Path | None, typer.Option(help="A split file; without one the paper's split is drawn.")
-    ] = None,
+    split: Annotated[Path | None, typer.Option(help="A split file; without one the paper's split is drawn.")] = None,
     queries: Annotated[int, typer.Option(help="Query sketches a category, when no split is given.")] = 10,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.run.")] = False,
     cache: CacheFolder = None,
@@ -36,20 +32,21 @@ def train(
     require("torch", "train")
     from sketchhash import datasets
     from sketchhash.benchmark.evaluation import evaluate
-    from sketchhash.dsh import export, figures, processes, training
-    from sketchhash.dsh import recipe as recipes
+    from sketchhash.dsh import cards, export, figures, processes, runs, training
+    from sketchhash.dsh.recipe import load_recipe
 
     dataset = datasets.open_dataset(data, photos)
     drawn = datasets.Split.read(split) if split else datasets.draw_split(dataset, queries, seed)
-    job = training.Job(dataset, drawn, recipes.load_recipe(recipe), bits, seed)
+    job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed)
     run = out.with_name(out.name + ".run")
     with processes.started() as group:
         progress = TrainingProgress(loud=group.is_first)
         desk = training.train(job, run, cache or default_cache(), progress, group, resume)
         if group.is_first:
             scores = evaluate(desk, drawn.apply(dataset))
+            runs.write_scores(run, scores)
             figures.draw_log(run)
-            export.export(desk.network, job, out, training.card_facts(job), scores)
+            export.export(desk.network, job, out, cards.describe(job), scores)
             say(f"mAP {scores['mAP@all']:.3f}, P@200 {scores['P@200']:.3f} on the split's queries.")
             typer.echo(out)
 

@@ -85,8 +85,7 @@ def check(dataset: Dataset, decode: bool = True, advance: Callable[[], None] = l
     return Report(
         dataset=dataset.name,
         counts=tuple(
-            Count(category, counts[0][label], counts[1][label])
-            for label, category in enumerate(dataset.categories)
+            Count(category, counts[0][label], counts[1][label]) for label, category in enumerate(dataset.categories)
         ),
         unreadable=tuple(unreadable.values()),
         remarks=dataset.remarks,

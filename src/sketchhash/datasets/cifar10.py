@@ -71,9 +71,7 @@ def _labels(path: Path) -> list[int]:
             return labels
     except (OSError, ValueError, TypeError) as problem:
         raise DatasetProblem(f"{path} does not hold the labels: {problem}.") from problem
-    raise DatasetProblem(
-        f"{path} does not hold the labels: expected numbers from 0 to {len(CATEGORIES) - 1}."
-    )
+    raise DatasetProblem(f"{path} does not hold the labels: expected numbers from 0 to {len(CATEGORIES) - 1}.")
 
 
 @lru_cache(maxsize=6)
@@ -83,6 +81,4 @@ def _batch(path: Path) -> NDArray[np.uint8]:
             pixels = np.asarray(picture.convert("RGB"))
         return pixels.reshape(-1, _SIDE, _SIDE, 3)
     except (OSError, ValueError) as problem:
-        raise DatasetProblem(
-            f"{path} is not a batch of {_SIDE}×{_SIDE} photos, one a row: {problem}."
-        ) from problem
+        raise DatasetProblem(f"{path} is not a batch of {_SIDE}×{_SIDE} photos, one a row: {problem}.") from problem

@@ -63,9 +63,7 @@ def pair(sketches: Dataset, photos: Dataset) -> Dataset:
     """
     photo_labels = {_same(category): label for label, category in enumerate(photos.categories)}
     shared = {
-        category: photo_labels[_same(category)]
-        for category in sketches.categories
-        if _same(category) in photo_labels
+        category: photo_labels[_same(category)] for category in sketches.categories if _same(category) in photo_labels
     }
     if not shared:
         raise DatasetProblem(f"{sketches.name} and {photos.name} have no category in common.")

@@ -30,8 +30,4 @@ def sketch_ink(item: Item, size: int, style: InkStyle = _STYLE) -> NDArray[np.ui
     if isinstance(item.content, Path):
         return read_sketch(item.content, size, style)
     content = item.content if isinstance(item.content, Drawing) else item.content.read()
-    return (
-        rasterise(content, size, style)
-        if isinstance(content, Drawing)
-        else normalise_ink(content, size, style)
-    )
+    return rasterise(content, size, style) if isinstance(content, Drawing) else normalise_ink(content, size, style)

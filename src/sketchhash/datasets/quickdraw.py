@@ -82,9 +82,7 @@ def _category_files(root: Path) -> dict[str, Path]:
     for folder in (root, root / "src" / "drawings"):
         found = [*folder.glob("*.ndjson"), *folder.glob("*.ndjson.gz")]
         if found:
-            return {
-                path.name.partition(".ndjson")[0].removeprefix("full_simplified_"): path for path in found
-            }
+            return {path.name.partition(".ndjson")[0].removeprefix("full_simplified_"): path for path in found}
     return {}
 
 

@@ -31,4 +31,17 @@ def contact_sheet(dataset: Dataset, each: int) -> NDArray[np.uint8]:
             )
     if not rows:
         raise DatasetProblem(f"{dataset.name} has no category with both sketches and photos to show.")
-    return paint(rows, captions, _CELL)
+    return _in_columns(rows, captions)
+
+
+def _in_columns(rows: list[list[NDArray[np.uint8]]], captions: list[str]) -> NDArray[np.uint8]:
+    """Set the rows in columns, so that many categories still make a picture about as wide as high."""
+    count = max(1, round((len(rows) / max(len(row) for row in rows)) ** 0.5))
+    length = -(-len(rows) // count)
+    starts = range(0, len(rows), length)
+    columns = [paint(rows[start : start + length], captions[start : start + length], _CELL) for start in starts]
+    height = max(len(column) for column in columns)
+    padded = [
+        np.pad(column, ((0, height - len(column)), (0, _CELL // 4), (0, 0)), constant_values=255) for column in columns
+    ]
+    return np.concatenate(padded, axis=1)

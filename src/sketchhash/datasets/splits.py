@@ -75,12 +75,8 @@ class Split:
         searchable = {photo.label for photo in gallery}
         return Partition(
             categories=dataset.categories,
-            training_sketches=tuple(
-                s for s in dataset.sketches if s.id not in asking and s.label not in unseen
-            ),
-            training_photos=tuple(
-                p for p in dataset.photos if p.id not in held_out and p.label not in unseen
-            ),
+            training_sketches=tuple(s for s in dataset.sketches if s.id not in asking and s.label not in unseen),
+            training_photos=tuple(p for p in dataset.photos if p.id not in held_out and p.label not in unseen),
             queries=tuple(s for s in dataset.sketches if s.id in asking and s.label in searchable),
             gallery=gallery,
         )
@@ -106,9 +102,7 @@ class Split:
         except OSError as problem:
             raise SplitProblem(f"{path} cannot be read: {problem.strerror}.") from problem
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise SplitProblem(
-                f"{path} is not a split file. Draw one with: sketchhash data split"
-            ) from problem
+            raise SplitProblem(f"{path} is not a split file. Draw one with: sketchhash data split") from problem
         if format_ != _FORMAT:
             raise SplitProblem(f"{path} has format {format_}; this version reads format {_FORMAT}.")
         if split.hash != stored:
@@ -131,9 +125,7 @@ def draw_split(dataset: Dataset, queries: int = 10, seed: int = 0, unseen_photos
         raise SplitProblem(
             f"{queries} queries leave no sketch to train on in: {', '.join(poor)}. Ask fewer with --queries."
         )
-    asking = _draw(
-        sketches, [queries if items else 0 for items in sketches], np.random.default_rng([seed, 0])
-    )
+    asking = _draw(sketches, [queries if items else 0 for items in sketches], np.random.default_rng([seed, 0]))
     photos = _by_category(dataset.photos, len(dataset.categories))
     shares = [round(unseen_photos * len(items)) for items in photos]
     held_out = _draw(photos, shares, np.random.default_rng([seed, 1]))
@@ -180,8 +172,6 @@ def _by_category(items: Sequence[Item], categories: int) -> list[list[Item]]:
 
 def _draw(groups: list[list[Item]], sizes: list[int], rng: np.random.Generator) -> tuple[str, ...]:
     drawn = (
-        items[row].id
-        for items, size in zip(groups, sizes, strict=True)
-        for row in rng.permutation(len(items))[:size]
+        items[row].id for items, size in zip(groups, sizes, strict=True) for row in rng.permutation(len(items))[:size]
     )
     return tuple(sorted(drawn))

@@ -1,7 +1,8 @@
 """Random changes that leave what is drawn or shown the same.
 
 People draw at any place, size and slant, with thick or thin pens, and leave things out; photos are framed at
-will. All functions take and give batches of pixels from 0 to 255, and draw from the generator they are given.
+will. All functions take batches of pixels from 0 to 255 on the processor, where their generator draws, and give
+floats of the same range.
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ _PAPER = 255.0
 
 
 def augment_ink(ink: Tensor, generator: Generator) -> Tensor:
-    """Move, turn, scale, slant, mirror, thin or thicken drawings ``(n, 1, side, side)``, and rub out a spot."""
-    warped = _PAPER - _warp(
-        _PAPER - ink.float(), generator, turn=0.25, scales=(0.85, 1.25), slant=0.15, shift=0.1
-    )
+    """Move, turn, scale, slant, mirror, thicken or pale drawings ``(n, 1, side, side)``, and rub out a spot."""
+    warped = _PAPER - _warp(_PAPER - ink.float(), generator, turn=0.25, scales=(0.85, 1.25), slant=0.15, shift=0.1)
     return _rub_out(_change_pen(warped, generator), generator)
 
 
@@ -30,7 +29,13 @@ def augment_photos(photos: Tensor, generator: Generator) -> Tensor:
 
 
 def _warp(
-    pictures: Tensor, generator: Generator, *, turn: float, scales: tuple[float, float], slant: float, shift: float
+    pictures: Tensor,
+    generator: Generator,
+    *,
+    turn: float,
+    scales: tuple[float, float],
+    slant: float,
+    shift: float,
 ) -> Tensor:
     """Sample each picture through its own affine map: ``scales`` above 1 shrink what is shown."""
     count = len(pictures)
@@ -44,7 +49,7 @@ def _warp(
     maps[:, 1, 0] = scale * mirror * angle.sin()
     maps[:, 1, 1] = scale * angle.cos()
     maps[:, :, 2] = _uniform((count, 2), -shift, shift, generator)
-    grid = functional.affine_grid(maps.to(pictures.device), list(pictures.shape), align_corners=False)
+    grid = functional.affine_grid(maps, list(pictures.shape), align_corners=False)
     # Photos go on beyond their border as their edge does; ink was inverted, so beyond a sheet there is paper.
     padding = "border" if pictures.shape[1] == 3 else "zeros"
     return functional.grid_sample(pictures, grid, padding_mode=padding, align_corners=False)
@@ -52,7 +57,7 @@ def _warp(
 
 def _change_pen(ink: Tensor, generator: Generator) -> Tensor:
     """Draw a third of the sheets with a thicker pen and a sixth with a paler one."""
-    pen = torch.rand(len(ink), 1, 1, 1, generator=generator).to(ink.device)
+    pen = torch.rand(len(ink), 1, 1, 1, generator=generator)
     thick = -functional.max_pool2d(-ink, 3, stride=1, padding=1)
     pale = _PAPER - (_PAPER - ink) * 0.6
     return torch.where(pen < 1 / 3, thick, torch.where(pen < 1 / 2, pale, ink))
@@ -68,7 +73,7 @@ def _rub_out(ink: Tensor, generator: Generator) -> Tensor:
     inside = ((place.view(1, 1, -1, 1) - centre[:, :1]).abs() < half) & (
         (place.view(1, 1, 1, -1) - centre[:, 1:]).abs() < half
     )
-    return ink.masked_fill(inside.to(ink.device), _PAPER)
+    return ink.masked_fill(inside, _PAPER)
 
 
 def _uniform(shape: tuple[int, ...], low: float, high: float, generator: Generator) -> Tensor:

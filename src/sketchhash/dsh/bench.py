@@ -101,9 +101,7 @@ class _Steps(Protocol):
 
 def _round(size: Size, solver: Solver) -> Round:
     rng = np.random.default_rng(0)
-    problem = Problem(
-        rng.standard_normal((size.classes, size.word_dimensions)), paper_similarity(size.classes)
-    )
+    problem = Problem(rng.standard_normal((size.classes, size.word_dimensions)), paper_similarity(size.classes))
     photos, sketches = (_random_samples(count, size, rng) for count in (size.photos, size.sketches))
     steps: _Steps = discrete if solver is Solver.DISCRETE else textbook
 

@@ -1,28 +1,35 @@
-"""State on disk that a killed run can go on from: written whole or not at all, read without unpickling code."""
+"""State on disk that a killed run can go on from: written whole or not at all, read without running code."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import uuid4
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import save
-from torch import nn
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
 
 from sketchhash.errors import SketchHashError
 
 
 class UnwritableState(SketchHashError):
-    """A checkpoint could not be written; the one before it is still there."""
+    """Something to keep could not be written; what was there before still is."""
+
+
+class DamagedState(SketchHashError):
+    """Something that was kept cannot be read any more."""
 
 
 def write_checkpoint(path: Path, state: Mapping[str, object]) -> None:
     """Write a checkpoint of tensors, numbers and text."""
-    _write(path, lambda unfinished: torch.save(dict(state), unfinished))
+    _write(path, lambda file: torch.save(dict(state), file))
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -30,38 +37,56 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as problem:  # torch raises many kinds for a damaged file
-        raise SketchHashError(f"The checkpoint {path} cannot be read: {problem}. Remove it to start that stage anew.") from problem
+        raise DamagedState(f"{path} cannot be read: remove it to start that stage anew.") from problem
     return state
 
 
 def write_weights(path: Path, module: nn.Module) -> None:
     """Write a module's weights alone, in the safetensors format."""
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
-    _write(path, lambda unfinished: unfinished.write_bytes(save(weights)))
+    _write(path, lambda file: file.write(save(weights)))
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Read what `write_weights` wrote."""
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as problem:
+        raise DamagedState(f"{path} cannot be read: remove it to pre-train anew.") from problem
 
 
 def write_array(path: Path, array: NDArray[np.float32]) -> None:
     """Write an array in NumPy's format."""
+    _write(path, lambda file: np.save(file, array))
 
-    def write(unfinished: Path) -> None:
-        with unfinished.open("wb") as file:
-            np.save(file, array)
 
-    _write(path, write)
+def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
+    """Read an array of this shape, or nothing if it is absent or damaged."""
+    try:
+        array: NDArray[np.float32] = np.load(path)
+    except (OSError, EOFError, ValueError):
+        return None
+    return array if array.shape == shape and array.dtype == np.float32 else None
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file."""
-    _write(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
+    _write(path, lambda file: file.write(text.encode()))
 
 
-def _write(path: Path, write: Callable[[Path], object]) -> None:
+def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
     unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(unfinished)
+        with unfinished.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut could leave the new name on an empty file
         unfinished.replace(path)
-    except (OSError, RuntimeError) as problem:
-        raise UnwritableState(f"{path} cannot be written: {problem}. Make room or choose another place, then --resume.") from problem
+    except (OSError, RuntimeError) as problem:  # torch raises the latter when a disk is full
+        raise UnwritableState(
+            f"{path} cannot be written: {problem}. Make room or choose another place, then --resume."
+        ) from problem
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()

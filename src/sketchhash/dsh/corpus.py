@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sketchhash.datasets import Item, photo_pixels, sketch_ink
 from sketchhash.dsh.networks import NetworkSpec
 from sketchhash.errors import DatasetProblem, SketchHashError
-from sketchhash.imaging import fit_square
+from sketchhash.imaging import InkStyle, fit_square
 from sketchhash.tokens import TokenCache, detector, pixel_content
 
 Advance = Callable[[], None]
@@ -35,10 +36,26 @@ class Reader:
         tokens = TokenCache(cache / "tokens", detector(detector_name), spec.ink_side)
         return cls(spec.photo_side, spec.ink_side, tokens)
 
+    def fingerprint(self, items: Sequence[Item]) -> str:
+        """Hash what decides these items' pixels: who they are, and how they are read.
+
+        A file stands for itself by its size: its bytes are not read.
+        """
+        tokens = self.token_cache
+        how = (self.photo_side, self.ink_side, tokens.detector.fingerprint, tokens.style, InkStyle())
+        digest = hashlib.sha256(repr(how).encode())
+        for item in items:
+            what = item.content.stat().st_size if isinstance(item.content, Path) else item.content
+            digest.update(f"{item.id} {item.label} {what!r}\n".encode())
+        return digest.hexdigest()
+
     def photos(self, items: Sequence[Item]) -> NDArray[np.uint8]:
         """Read photos: ``(n, 3, side, side)``."""
-        squares = _read_all(items, lambda item: fit_square(photo_pixels(item, 2 * self.photo_side), self.photo_side))
-        return np.stack(squares).transpose(0, 3, 1, 2)
+        return np.stack(_read_all(items, self._square)).transpose(0, 3, 1, 2)
+
+    def check_photos(self, items: Sequence[Item], advance: Advance) -> None:
+        """Make sure that every photo can be read."""
+        _read_all(items, lambda item: self._square(item).shape, advance)
 
     def tokens(self, items: Sequence[Item]) -> NDArray[np.uint8]:
         """Give the token maps of photos: ``(n, 1, side, side)``."""
@@ -51,6 +68,9 @@ class Reader:
     def sketches(self, items: Sequence[Item], advance: Advance = lambda: None) -> NDArray[np.uint8]:
         """Read sketches: ``(n, 1, side, side)``."""
         return np.stack(_read_all(items, lambda item: sketch_ink(item, self.ink_side), advance))[:, None]
+
+    def _square(self, item: Item) -> NDArray[np.uint8]:
+        return fit_square(photo_pixels(item, 2 * self.photo_side), self.photo_side)
 
     def _token_map(self, item: Item) -> NDArray[np.uint8]:
         if isinstance(item.content, Path):
@@ -79,6 +99,7 @@ def _read_all(items: Sequence[Item], read: Callable[[Item], T], advance: Advance
     if problems:
         shown = "\n".join(f"  {problem}" for problem in sorted(problems)[:20])
         raise DatasetProblem(
-            f"{len(problems)} pictures cannot be read; repair or remove them (sketchhash data check lists all):\n{shown}"
+            f"{len(problems)} pictures cannot be read; repair or remove them "
+            f"(sketchhash data check lists all):\n{shown}"
         )
     return pictures

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
+from sketchhash.dsh.processes import Processes, device
 from sketchhash.dsh.recipe import Steps
 
 Batch = TypeVar("Batch")
@@ -23,7 +25,10 @@ class Descent:
         # Biases and normalisation weights are not pulled towards zero.
         decayed = [parameter for parameter in parameters if parameter.ndim > 1]
         others = [parameter for parameter in parameters if parameter.ndim <= 1]
-        groups = [{"params": decayed, "weight_decay": steps.weight_decay}, {"params": others, "weight_decay": 0.0}]
+        groups = [
+            {"params": decayed, "weight_decay": steps.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
         self.optimiser: torch.optim.Optimizer = (
             torch.optim.AdamW(groups, lr=steps.learning_rate)
             if steps.optimiser == "adamw"
@@ -47,17 +52,21 @@ class Descent:
         return total / len(batches)
 
 
-def shuffled(count: int, batches: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+def shuffled(count: int, batches: int, generator: Generator) -> tuple[Tensor, ...]:
     """Divide all rows at random into ``batches`` parts of nearly equal size."""
     return torch.randperm(count, generator=generator).tensor_split(batches)
 
 
-def epoch_generator(seed: int, stage: str, epoch: int) -> torch.Generator:
+@contextmanager
+def seeded_epoch(seed: int, stage: str, epoch: int, processes: Processes) -> Iterator[Generator]:
     """Seed everything random in one epoch of one stage, so that a resumed run repeats it exactly.
 
-    The global generator, from which dropout draws, is seeded too.
+    What this gives draws alike in every process. Inside, torch's own generator, from which dropout draws, is
+    seeded too, apart from the other processes'; afterwards it is as it was.
     """
-    number = int.from_bytes(f"{stage}".encode(), "big") % 1_000_003
+    number = int.from_bytes(stage.encode(), "big") % 1_000_003
     mixed = (seed * 1_000_003 + number) * 10_007 + epoch
-    torch.manual_seed(mixed)
-    return torch.Generator().manual_seed(mixed + 1)
+    where = device()
+    with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
+        torch.manual_seed(processes.own(Generator().manual_seed(mixed)).initial_seed())
+        yield Generator().manual_seed(mixed + 1)

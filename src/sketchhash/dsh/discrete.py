@@ -129,9 +129,7 @@ def _quadratic(problem: Problem, samples: Samples, given: Samples, basis: Matrix
 
     largest_value = max(float(samples.values.max()), -float(samples.values.min()))
     largest_pull = (
-        np.abs(class_targets).max()
-        + problem.quantisation_weight * largest_value
-        + np.abs(coupling).sum(axis=1).max()
+        np.abs(class_targets).max() + problem.quantisation_weight * largest_value + np.abs(coupling).sum(axis=1).max()
     )
     # Below 2^52 units before rounding, so below 2^53 after it.
     unit = math.ldexp(1.0, math.frexp(largest_pull)[1] - 52)

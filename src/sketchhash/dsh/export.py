@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from sketchhash.dsh.half import halve
 from sketchhash.dsh.networks import HashNetwork, Net
-from sketchhash.dsh.training import Job
+from sketchhash.dsh.runs import Job
 from sketchhash.imaging import InkStyle
 from sketchhash.model import (
     CardFacts,
@@ -41,8 +41,10 @@ class Weights(StrEnum):
     FLOAT16 = "float16"
 
 
+# Measured, not proved. The largest difference from torch's values was 1e-6 and 1e-3 in tiny networks fitted to a
+# few pictures. Where random layers were only scaled to give values about 1 in size it was 5e-5 and up to 9e-2.
 SIGN_MARGIN: Mapping[Weights, float] = {Weights.FLOAT32: 1e-4, Weights.FLOAT16: 2e-2}
-"""How near to zero a value must lie to get another sign than torch gives it; values are about 1 in size."""
+"""How far from zero a value of a trained network, about 1 in size, is expected to keep the sign torch gives."""
 
 
 def export(
@@ -125,7 +127,7 @@ def _trace(view: _View, weights: Weights) -> bytes:
 
 @contextmanager
 def _silent_exporter() -> Iterator[None]:
-    """Keep back what torch 2.13 says while exporting: its own deprecations, and that torchvision is missing."""
+    """Keep back what torch 2.13 says of itself: its own deprecations, and that torchvision is missing."""
     log = logging.getLogger("torch.onnx")
     level = log.level
     log.setLevel(logging.ERROR)

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-# Smaller tensors (biases, normalisation) hold a percent of the bytes and are the most sensitive to rounding.
+# Smaller tensors (biases, shapes) are too few bytes to be worth rounding.
 _FEWEST_WEIGHTS = 1024
 _LARGEST_HALF = float(np.finfo(np.float16).max)
 

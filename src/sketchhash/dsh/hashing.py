@@ -1,27 +1,27 @@
 """Algorithm 1: learn codes and networks in turn.
 
-    ============== ========================= ==============
-    paper          here                      equation
-    ============== ========================= ==============
-    D              `solve_basis`             6
-    B^I, B^S       `update_codes`            11
-    Θ1, Θ2         `_Loss`, by `Descent`     12
-    F1, F2         `Hashing.values`          3
-    T              ``steps.epochs``          Algorithm 1
-    ============== ========================= ==============
+| paper    | here                                       | equation    |
+|----------|--------------------------------------------|-------------|
+| D        | `solve_basis`                              | 6           |
+| B^I, B^S | `update_codes`                             | 11          |
+| Θ1, Θ2   | `_Loss`, minimised by `Descent`            | 12          |
+| F1, F2   | `TrainingSet.values`                       | 3           |
+| T        | ``steps.epochs``                           | Algorithm 1 |
+
+Where we differ: an epoch may take D, B^I and B^S several times in turn (``rounds``) before the networks move.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
-from sketchhash.dsh.descent import Descent, epoch_generator, shuffled
+from sketchhash.dsh.descent import Descent, seeded_epoch, shuffled
 from sketchhash.dsh.discrete import random_codes, solve_basis, update_codes
 from sketchhash.dsh.networks import HashNetwork
 from sketchhash.dsh.objective import Problem, Samples, Terms, objective
@@ -31,6 +31,7 @@ from sketchhash.dsh.recipe import Steps
 from sketchhash.dsh.sources import Features, Source
 
 _STAGE = "hashing"
+_ENCODE_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,9 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What stands after an epoch: enough to go on from."""
+    """What an epoch, counted from 1, came to."""
 
     number: int
-    photo_codes: NDArray[np.int8]
-    sketch_codes: NDArray[np.int8]
     terms: Terms
     loss: float
 
@@ -97,7 +96,7 @@ class Hashing:
             terms = self._update_codes()
             loss = self._update_networks(number, progress)
             progress.report({"stage": _STAGE, "epoch": number + 1, "loss": loss, **asdict(terms)})
-            yield Epoch(number + 1, self.photo_codes, self.sketch_codes, terms, loss)
+            yield Epoch(number + 1, terms, loss)
 
     def _update_codes(self) -> Terms:
         """Take the D, B^I and B^S steps with the networks' present values, and evaluate J."""
@@ -114,36 +113,47 @@ class Hashing:
     def _update_networks(self, number: int, progress: Progress) -> float:
         """Take the Θ step: one pass over all photos and all sketches with the Euclidean loss."""
         self.network.train()
-        generator = epoch_generator(self.seed, _STAGE, number)
-        photos, sketches = len(self.photo_codes), len(self.sketch_codes)
-        count = max(1, min((photos + sketches) // self.steps.batch, photos, sketches))
-        batches = list(zip(shuffled(photos, count, generator), shuffled(sketches, count, generator), strict=True))
         photo_codes, sketch_codes = (torch.from_numpy(codes).float() for codes in (self.photo_codes, self.sketch_codes))
+        photos, sketches, count = len(photo_codes), len(sketch_codes), self._batches(self.steps.batch)
+        with seeded_epoch(self.seed, _STAGE, number, self.processes) as generator:
+            batches = list(zip(shuffled(photos, count, generator), shuffled(sketches, count, generator), strict=True))
+            own = self.processes.own(generator)
 
-        def loss(batch: tuple[Tensor, Tensor]) -> Tensor:
-            photo_rows, sketch_rows = (self.processes.share(rows) for rows in batch)
-            value: Tensor = self.loss(photo_rows, sketch_rows, photo_codes[photo_rows], sketch_codes[sketch_rows], generator)
-            # Averaged over the processes by torch: so together they give the loss of the whole batch.
-            return value * self.processes.count / (2 * sum(len(rows) for rows in batch))
+            def loss(batch: tuple[Tensor, Tensor]) -> Tensor:
+                rows = tuple(self.processes.share(part) for part in batch)
+                value: Tensor = self.loss(*rows, photo_codes[rows[0]], sketch_codes[rows[1]], own)
+                # Torch averages over the processes: so together they give the loss of the whole batch.
+                return value * self.processes.count / (2 * sum(len(part) for part in batch))
 
-        stage = f"{_STAGE}, epoch {number + 1} of {self.steps.epochs}"
-        with progress.stage(stage, count) as advance:
-            return self.descent.epoch(number, batches, loss, advance)
+            stage = f"{_STAGE}, epoch {number + 1} of {self.steps.epochs}"
+            with progress.stage(stage, count) as advance:
+                mean = self.descent.epoch(number, batches, loss, advance)
+        self.processes.align(self.network)
+        return self.processes.mean(mean)
 
     def _all_values(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Compute F₁ and F₂ of the whole training set, each process a share."""
         self.network.eval()
-        photos, sketches = len(self.photo_codes), len(self.sketch_codes)
-        photo_values, sketch_values = (torch.zeros(n, self.network.spec.bits, device=device()) for n in (photos, sketches))
+        photos, sketches, count = len(self.photo_codes), len(self.sketch_codes), self._batches(_ENCODE_BATCH)
+        photo_values, sketch_values = (
+            torch.zeros(rows, self.network.spec.bits, device=device()) for rows in (photos, sketches)
+        )
+        parts = zip(torch.arange(photos).tensor_split(count), torch.arange(sketches).tensor_split(count), strict=True)
         with torch.inference_mode():
-            batches = max(1, (photos + sketches) // 256)
-            parts = zip(torch.arange(photos).tensor_split(batches), torch.arange(sketches).tensor_split(batches), strict=True)
-            for photo_rows, sketch_rows in parts:
-                photo_rows, sketch_rows = self.processes.share(photo_rows), self.processes.share(sketch_rows)
+            for part in parts:
+                photo_rows, sketch_rows = (self.processes.share(rows) for rows in part)
                 photo_values[photo_rows], sketch_values[sketch_rows] = self.training_set.values(
                     self.network, photo_rows, sketch_rows, None
                 )
-        return tuple(self.processes.joined(values).cpu().numpy() for values in (photo_values, sketch_values))
+        return (
+            self.processes.joined(photo_values).cpu().numpy(),
+            self.processes.joined(sketch_values).cpu().numpy(),
+        )
+
+    def _batches(self, size: int) -> int:
+        """Count the batches of about ``size`` samples: each has a photo and a sketch for every process."""
+        photos, sketches, processes = len(self.photo_codes), len(self.sketch_codes), self.processes.count
+        return max(1, min((photos + sketches) // size, photos // processes, sketches // processes))
 
 
 class _Loss(nn.Module):
@@ -154,8 +164,13 @@ class _Loss(nn.Module):
         self.network, self.training_set = network, training_set
 
     def forward(
-        self, photo_rows: Tensor, sketch_rows: Tensor, photo_codes: Tensor, sketch_codes: Tensor, generator: Generator
+        self,
+        photo_rows: Tensor,
+        sketch_rows: Tensor,
+        photo_codes: Tensor,
+        sketch_codes: Tensor,
+        generator: Generator,
     ) -> Tensor:
         photo_values, sketch_values = self.training_set.values(self.network, photo_rows, sketch_rows, generator)
-        where = photo_values.device
-        return (photo_values - photo_codes.to(where)).square().sum() + (sketch_values - sketch_codes.to(where)).square().sum()
+        photo_loss = (photo_values - photo_codes.to(photo_values.device)).square().sum()
+        return photo_loss + (sketch_values - sketch_codes.to(sketch_values.device)).square().sum()

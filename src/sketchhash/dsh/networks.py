@@ -107,7 +107,6 @@ def build_network(spec: NetworkSpec, seed: int, pretrained: bool = True) -> Hash
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = HashNetwork(spec, pretrained)
-    # Three times as fast on a processor as torch's default layout, with the same values.
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # missing in torch's stubs
     return network
 
@@ -199,7 +198,9 @@ class Net(nn.Module):
 
     def pool3(self, pictures: Tensor) -> Tensor:
         """Turn pixels from 0 to 255 into the trunk's features ``(n, features)``."""
-        features: Tensor = self.trunk((pictures.float() - self.backbone.offset) / self.backbone.scale)
+        # Weights and input in this layout: on a processor about twice as fast as torch's default one.
+        pixels = pictures.float().contiguous(memory_format=torch.channels_last)
+        features: Tensor = self.trunk((pixels - self.backbone.offset) / self.backbone.scale)
         return features
 
     def forward(self, pool3: Tensor) -> Tensor:

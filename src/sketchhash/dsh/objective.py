@@ -98,9 +98,7 @@ class Problem:
         if not (np.isfinite(self.word_vectors).all() and np.isfinite(self.similarity).all()):
             raise BadArgument("Word vectors and similarity must be finite; found NaN or infinity.")
         if not np.array_equal(self.similarity, self.similarity.T):
-            raise BadArgument(
-                "The similarity of two classes must not depend on their order; got an asymmetric matrix."
-            )
+            raise BadArgument("The similarity of two classes must not depend on their order; got an asymmetric matrix.")
         weights = (self.semantic_weight, self.quantisation_weight, self.pairwise_weight)
         if not all(0 <= weight < np.inf for weight in weights):
             raise BadArgument(f"Weights must be finite and at least 0; got {weights}.")
@@ -151,9 +149,7 @@ def objective(problem: Problem, photos: Samples, sketches: Samples, basis: Matri
     """Evaluate J (Eq. 4) and its terms."""
     problem.check(photos, sketches, basis)
     with one_blas_thread():
-        photo_summary, sketch_summary = (
-            summarise(samples, problem.classes) for samples in (photos, sketches)
-        )
+        photo_summary, sketch_summary = (summarise(samples, problem.classes) for samples in (photos, sketches))
         pairwise_loss = _pairwise(problem, photo_summary, sketch_summary)
         semantic_photos = _semantic(problem, photo_summary, basis)
         semantic_sketches = _semantic(problem, sketch_summary, basis)
@@ -163,9 +159,7 @@ def objective(problem: Problem, photos: Samples, sketches: Samples, basis: Matri
         + problem.semantic_weight * (semantic_photos + semantic_sketches)
         + problem.quantisation_weight * (quantisation_photos + quantisation_sketches)
     )
-    return Terms(
-        pairwise_loss, semantic_photos, semantic_sketches, quantisation_photos, quantisation_sketches, total
-    )
+    return Terms(pairwise_loss, semantic_photos, semantic_sketches, quantisation_photos, quantisation_sketches, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +195,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
     The matrices here are small, or are already handed to threads of our own: on a busy machine BLAS threads
     wait for each other far longer than they work.
     """
-    limits: AbstractContextManager[object] = require("threadpoolctl", "train").threadpool_limits(
-        1, user_api="blas"
-    )
+    limits: AbstractContextManager[object] = require("threadpoolctl", "train").threadpool_limits(1, user_api="blas")
     return limits
 
 

@@ -8,56 +8,63 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
-from torch import Tensor
+from torch import Generator, Tensor, nn
 from torch.nn import functional
 
-from sketchhash.datasets import Item
-from sketchhash.dsh.checkpoints import read_checkpoint, write_checkpoint, write_weights
-from sketchhash.dsh.descent import Descent, epoch_generator, shuffled
+from sketchhash.dsh.checkpoints import read_checkpoint, read_weights, write_checkpoint, write_weights
+from sketchhash.dsh.descent import Descent, seeded_epoch, shuffled
 from sketchhash.dsh.networks import Classifier, Net
 from sketchhash.dsh.processes import Processes, device
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Steps
-from sketchhash.dsh.sources import Features, Source, weights_hash
+from sketchhash.dsh.sources import Features, Shown, Source, weights_hash
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """What one net is taught: items of one kind with their categories."""
-
-    kind: str
-    items: Sequence[Item]
-    source: Source
-    categories: int
-
-
-def pretrain(net: Net, lesson: Lesson, steps: Steps, seed: int, cache: Path, processes: Processes, progress: Progress) -> None:
-    """Train ``net`` in place to name the categories, or load what the same pre-training gave before."""
+def pretrain(
+    net: Net,
+    lesson: Shown,
+    categories: int,
+    steps: Steps,
+    seed: int,
+    cache: Path,
+    processes: Processes,
+    progress: Progress,
+) -> None:
+    """Train ``net`` in place to name the categories of what it is shown, or load what that gave before."""
     if steps.epochs == 0:
         return
     path = cache / "pretrained" / f"{lesson.kind}-{_key(net, lesson, steps, seed)[:32]}.safetensors"
     if not path.exists():
-        _train(net, lesson, steps, seed, path.with_suffix(".checkpoint"), processes, progress)
+        _train(net, lesson, categories, steps, seed, path.with_suffix(".checkpoint"), processes, progress)
         if processes.is_first:
             write_weights(path, net)
             path.with_suffix(".checkpoint").unlink(missing_ok=True)
         processes.wait()
-    net.load_state_dict(load_file(path))
+    net.load_state_dict(read_weights(path))
 
 
 def _train(
-    net: Net, lesson: Lesson, steps: Steps, seed: int, checkpoint: Path, processes: Processes, progress: Progress
+    net: Net,
+    lesson: Shown,
+    categories: int,
+    steps: Steps,
+    seed: int,
+    checkpoint: Path,
+    processes: Processes,
+    progress: Progress,
 ) -> None:
     stage = f"pre-training on {lesson.kind}"
+    with processes.first_ahead():
+        source = lesson.load()
     labels = torch.tensor([item.label for item in lesson.items], device=device())
-    classifier = Classifier(net, lesson.categories).to(device())
-    wrapped = processes.wrap(_Teacher(classifier, lesson.source, labels, steps.label_smoothing))
+    with torch.random.fork_rng(devices=[]):  # a new layer draws weights before they are set to zero
+        classifier = Classifier(net, categories).to(device())
+    wrapped = processes.wrap(_Teacher(classifier, source, labels, steps.label_smoothing))
     descent = Descent(wrapped, steps)
     first = 0
     if checkpoint.exists():
@@ -67,40 +74,47 @@ def _train(
         first = state["epoch"]
     for epoch in range(first, steps.epochs):
         classifier.train()
-        generator = epoch_generator(seed, stage, epoch)
-        batches = shuffled(len(labels), max(1, len(labels) // steps.batch), generator)
-
-        def loss(rows: Tensor, generator: torch.Generator = generator) -> Tensor:
-            value: Tensor = wrapped(processes.share(rows), generator)
-            return value
-
-        with progress.stage(f"{stage}, epoch {epoch + 1} of {steps.epochs}", len(batches)) as advance:
-            mean = descent.epoch(epoch, batches, loss, advance)
+        with seeded_epoch(seed, stage, epoch, processes) as generator:
+            batches = shuffled(len(labels), max(1, len(labels) // steps.batch), generator)
+            loss = partial(_shared_loss, wrapped, processes, processes.own(generator))
+            with progress.stage(f"{stage}, epoch {epoch + 1} of {steps.epochs}", len(batches)) as advance:
+                mean = processes.mean(descent.epoch(epoch, batches, loss, advance))
         progress.report({"stage": stage, "epoch": epoch + 1, "loss": mean})
         if processes.is_first:
-            state = {"weights": classifier.state_dict(), "optimiser": descent.optimiser.state_dict(), "epoch": epoch + 1}
+            state = {
+                "weights": classifier.state_dict(),
+                "optimiser": descent.optimiser.state_dict(),
+                "epoch": epoch + 1,
+            }
             write_checkpoint(checkpoint, state)
 
 
-class _Teacher(torch.nn.Module):
+def _shared_loss(teacher: nn.Module, processes: Processes, generator: Generator, rows: Tensor) -> Tensor:
+    """Give this process's part of a batch's loss; averaged over the processes, it is the whole."""
+    mine = processes.share(rows)
+    value: Tensor = teacher(mine, generator)
+    return value * (processes.count * len(mine) / len(rows))
+
+
+class _Teacher(nn.Module):
     """The classification loss of some rows, as one module: gradients of several processes meet in it."""
 
     def __init__(self, classifier: Classifier, source: Source, labels: Tensor, smoothing: float) -> None:
         super().__init__()
         self.classifier, self.source, self.labels, self.smoothing = classifier, source, labels, smoothing
 
-    def forward(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+    def forward(self, rows: Tensor, generator: Generator) -> Tensor:
         batch = self.source.batch(rows, generator).to(self.labels.device)
         logits = self.classifier.logits(batch) if isinstance(self.source, Features) else self.classifier(batch)
         return functional.cross_entropy(logits, self.labels[rows], label_smoothing=self.smoothing)
 
 
-def _key(net: Net, lesson: Lesson, steps: Steps, seed: int) -> str:
+def _key(net: Net, lesson: Shown, steps: Steps, seed: int) -> str:
     facts = {
         "start": weights_hash(net),
         "steps": asdict(steps),
         "seed": seed,
-        "frozen": isinstance(lesson.source, Features),
-        "items": [(item.id, item.label) for item in lesson.items],
+        "trainable": sum(weights.requires_grad for weights in net.parameters()),
+        "pictures": (lesson.fingerprint, lesson.views),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

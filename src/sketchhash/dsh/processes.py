@@ -6,10 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import torch
-from torch import Tensor, distributed, nn
+from torch import Generator, Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
+
+# The others wait while the first looks for the contours of a whole dataset.
+_PATIENCE = timedelta(days=1)
+_NEXT_STREAM = 1_000_000_007  # far from a run's other seeds, of which torch looks at 32 bits
 
 
 @dataclass(frozen=True)
@@ -28,20 +33,47 @@ class Processes:
         """Give this process's part of some rows: together the parts are all rows, once."""
         return rows[self.rank :: self.count]
 
+    def own(self, generator: Generator) -> Generator:
+        """Give a generator that draws apart from the other processes'; the first keeps the one it has."""
+        if self.is_first:
+            return generator
+        return Generator().manual_seed(generator.initial_seed() + self.rank * _NEXT_STREAM)
+
     def joined(self, values: Tensor) -> Tensor:
         """Add up what each process computed; rows it did not compute are zero."""
         if self.count > 1:
             distributed.all_reduce(values)
         return values
 
+    def mean(self, value: float) -> float:
+        """Average a number over the processes."""
+        return float(self.joined(torch.tensor(value, dtype=torch.float64, device=device()))) / self.count
+
     def wrap(self, module: nn.Module) -> nn.Module:
         """Let gradients be averaged over the processes."""
         return DistributedDataParallel(module) if self.count > 1 else module
+
+    def align(self, module: nn.Module) -> None:
+        """Give every process the first one's batch statistics: each has seen other rows."""
+        if self.count > 1:
+            for buffer in module.buffers():
+                distributed.broadcast(buffer, 0)
 
     def wait(self) -> None:
         """Wait for the others."""
         if self.count > 1:
             distributed.barrier()
+
+    @contextmanager
+    def first_ahead(self) -> Iterator[None]:
+        """Let the first do this alone; the others follow, and find on disk what it kept there."""
+        if not self.is_first:
+            self.wait()
+        try:
+            yield
+        finally:
+            if self.is_first:
+                self.wait()
 
 
 @contextmanager
@@ -51,7 +83,11 @@ def started() -> Iterator[Processes]:
     if count == 1:
         yield Processes()
         return
-    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(device())
+        distributed.init_process_group("nccl", timeout=_PATIENCE, device_id=device())
+    else:
+        distributed.init_process_group("gloo", timeout=_PATIENCE)
     try:
         yield Processes(distributed.get_rank(), count)
     finally:

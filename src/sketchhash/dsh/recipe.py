@@ -115,7 +115,9 @@ class Recipe:
 
 def recipe_names() -> tuple[str, ...]:
     """Name the recipes that come with the package."""
-    return tuple(sorted(entry.name.removesuffix(".toml") for entry in _folder().iterdir() if entry.name.endswith(".toml")))
+    return tuple(
+        sorted(entry.name.removesuffix(".toml") for entry in _folder().iterdir() if entry.name.endswith(".toml"))
+    )
 
 
 def load_recipe(name_or_path: str) -> Recipe:
@@ -125,15 +127,19 @@ def load_recipe(name_or_path: str) -> Recipe:
     15
     """
     try:
-        table = _read(name_or_path)
-        parts = {
-            "branches": Branches(table.pop("branches", Branches.FULL)),
-            "objective": _build(Objective, table.pop("objective", {})),
-            **{stage: _build(Steps, table.pop(stage)) for stage in ("pretrain_photos", "pretrain_sketches", "hashing")},
-        }
-        return _build(Recipe, {"name": Path(name_or_path).stem, **table, **parts})
+        return parse_recipe({"name": Path(name_or_path).stem, **_read(name_or_path)})
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as problem:
         raise BadArgument(f"The recipe {name_or_path} cannot be used: {problem}.") from problem
+
+
+def parse_recipe(table: Mapping[str, Any]) -> Recipe:
+    """Make a recipe of a table as `dataclasses.asdict` or a TOML file gives it."""
+    parts = {
+        "branches": Branches(table.get("branches", Branches.FULL)),
+        "objective": _build(Objective, table.get("objective", {})),
+        **{stage: _build(Steps, table[stage]) for stage in ("pretrain_photos", "pretrain_sketches", "hashing")},
+    }
+    return _build(Recipe, {**table, **parts})
 
 
 def _read(name_or_path: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from sketchhash.datasets import Item
-from sketchhash.dsh.checkpoints import write_array
+from sketchhash.dsh.checkpoints import read_array, write_array
 from sketchhash.dsh.networks import Net
 from sketchhash.dsh.processes import device
 from sketchhash.dsh.progress import Progress
@@ -85,6 +85,21 @@ class Absent:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """Items of one kind as a network is shown them; ``load`` is called only when they are needed.
+
+    The fingerprint changes with everything that changes the pixels. A frozen trunk sees each item in so many
+    ``views``; pixels are augmented anew each time.
+    """
+
+    kind: str
+    items: Sequence[Item]
+    load: Callable[[], Source]
+    fingerprint: str
+    views: int = 1
+
+
+@dataclass(frozen=True)
 class FeatureStore:
     """Outputs of frozen trunks, on disk by everything they depend on."""
 
@@ -92,15 +107,17 @@ class FeatureStore:
     seed: int
     progress: Progress
 
-    def get(self, kind: str, net: Net, items: Sequence[Item], source: Source, views: int) -> Features:
-        """Give what the trunk of ``net`` makes of ``items``, computed and kept if it is not there yet."""
-        ids = "\n".join(item.id for item in items)
-        key = hashlib.sha256(f"{kind} {weights_hash(net.trunk)} {views} {self.seed}\n{ids}".encode()).hexdigest()
-        path = self.folder / f"{kind}-{key[:32]}.npy"
-        if not path.exists():
+    def get(self, net: Net, shown: Shown) -> Features:
+        """Give what the trunk of ``net`` makes of pictures, computed and kept if it is not there yet."""
+        kind, items, views = shown.kind, shown.items, shown.views
+        facts = f"{kind} {weights_hash(net.trunk)} {views} {self.seed} {shown.fingerprint}"
+        path = self.folder / f"{kind}-{hashlib.sha256(facts.encode()).hexdigest()[:32]}.npy"
+        outputs = read_array(path, (views, len(items), net.backbone.features))
+        if outputs is None:
             with self.progress.stage(f"features of {kind}", views * len(items)) as advance:
-                write_array(path, self._extract(net, len(items), source, views, advance))
-        return Features(torch.from_numpy(np.load(path)))
+                outputs = self._extract(net, len(items), shown.load(), views, advance)
+            write_array(path, outputs)
+        return Features(torch.from_numpy(outputs))
 
     def _extract(
         self, net: Net, count: int, source: Source, views: int, advance: Callable[[], None]
@@ -111,8 +128,9 @@ class FeatureStore:
             for view in range(views):
                 generator = torch.Generator().manual_seed(self.seed * 1000 + view) if view else None
                 for rows in torch.arange(count).split(_BATCH):
-                    outputs[view, rows] = net.pool3(source.batch(rows, generator).to(device())).cpu().numpy()
-                    for _ in rows:
+                    batch = source.batch(rows, generator).to(device())
+                    outputs[view, rows.numpy()] = net.pool3(batch).cpu().numpy()
+                    for _ in range(len(rows)):
                         advance()
         return outputs
 
@@ -122,5 +140,5 @@ def weights_hash(module: nn.Module) -> str:
     digest = hashlib.sha256()
     for name, tensor in sorted(module.state_dict().items()):
         digest.update(name.encode())
-        digest.update(np.ascontiguousarray(tensor.detach().cpu().numpy()))
+        digest.update(tensor.detach().cpu().numpy().tobytes())
     return digest.hexdigest()

@@ -43,9 +43,7 @@ def solve_basis(problem: Problem, photos: Samples, sketches: Samples) -> Matrix:
     return basis
 
 
-def update_codes(
-    problem: Problem, samples: Samples, given: Samples, basis: Matrix, *, max_sweeps: int = 50
-) -> Samples:
+def update_codes(problem: Problem, samples: Samples, given: Samples, basis: Matrix, *, max_sweeps: int = 50) -> Samples:
     """Update the codes of ``samples`` with those of the other set ``given`` (Eq. 11)."""
     own, other = _columns(samples), _columns(given)
     similarity = _similarity(problem, samples, given)

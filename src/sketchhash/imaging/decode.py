@@ -52,9 +52,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-def read_photo(
-    source: Path | bytes, limits: Limits = DEFAULT_LIMITS, longest: int | None = None
-) -> NDArray[np.uint8]:
+def read_photo(source: Path | bytes, limits: Limits = DEFAULT_LIMITS, longest: int | None = None) -> NDArray[np.uint8]:
     """Decode a picture upright, as RGB on white: ``(height, width, 3)``; of an animation, the first frame.
 
     Args:
@@ -73,9 +71,7 @@ def read_photo(
     return np.array(picture.convert("RGB"))
 
 
-def open_picture(
-    source: Path | bytes, limits: Limits = DEFAULT_LIMITS, longest: int | None = None
-) -> Image.Image:
+def open_picture(source: Path | bytes, limits: Limits = DEFAULT_LIMITS, longest: int | None = None) -> Image.Image:
     """Decode a picture upright, in mode L, RGB, or RGBA if any of it may be transparent; see `read_photo`."""
     name = "these bytes" if isinstance(source, bytes) else str(source)
     try:

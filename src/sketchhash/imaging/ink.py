@@ -108,9 +108,7 @@ def _lines_of(drawing: Drawing) -> Lines:
     return Lines(starts, ends, starts.min(axis=0), starts.max(axis=0))
 
 
-def _cut(
-    starts: NDArray[np.float64], ends: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _cut(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Cut lines into equal pieces of at most `_PIECE_LENGTH`."""
     span = ends - starts
     pieces = np.maximum(np.ceil(np.hypot(span[:, 0], span[:, 1]) / _PIECE_LENGTH), 1).astype(np.intp)

@@ -98,9 +98,7 @@ def _has_light_ink(picture: Image.Image) -> bool:
 def _without_dark_lines(picture: Image.Image) -> Image.Image:
     """Remove whatever is dark and no wider than `_WIDEST_LINE`; edges and gradients stay where they are."""
     reach = _WIDEST_LINE // 2
-    framed = Image.fromarray(
-        np.pad(np.asarray(picture), reach, mode="edge")
-    )  # so that gradients reach the border
+    framed = Image.fromarray(np.pad(np.asarray(picture), reach, mode="edge"))  # so that gradients reach the border
     for extreme in (ImageFilter.MaxFilter(3), ImageFilter.MinFilter(3)):
         for _ in range(reach):
             framed = framed.filter(extreme)

@@ -17,9 +17,7 @@ _GAP = 4
 _CAPTION_HEIGHT = 16
 
 
-def contact_sheet(
-    rows: Sequence[Sequence[NDArray[np.uint8]]], captions: Sequence[str], cell: int
-) -> NDArray[np.uint8]:
+def contact_sheet(rows: Sequence[Sequence[NDArray[np.uint8]]], captions: Sequence[str], cell: int) -> NDArray[np.uint8]:
     """Lay out rows of pictures under their captions: RGB, ``(height, width, 3)``, white between.
 
     Args:
@@ -28,9 +26,7 @@ def contact_sheet(
         cell: The side of the square each picture is fitted into, aspect kept.
     """
     if len(rows) != len(captions):
-        raise BadArgument(
-            f"Each row needs one caption: there are {len(rows)} rows and {len(captions)} captions."
-        )
+        raise BadArgument(f"Each row needs one caption: there are {len(rows)} rows and {len(captions)} captions.")
     columns = max(map(len, rows), default=0)
     row_height = _CAPTION_HEIGHT + cell + _GAP
     sheet = Image.new("RGB", (_GAP + columns * (cell + _GAP), _GAP + len(rows) * row_height), "white")

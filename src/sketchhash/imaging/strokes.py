@@ -34,9 +34,7 @@ class Drawing:
             BadArgument: If the value has another shape, holds no point, or exceeds this module's limits.
         """
         if not isinstance(value, list):
-            raise BadArgument(
-                f"A drawing is a list of strokes, [[[x, y], ...], ...], not a {type(value).__name__}."
-            )
+            raise BadArgument(f"A drawing is a list of strokes, [[[x, y], ...], ...], not a {type(value).__name__}.")
         if len(value) > MAX_STROKES:
             raise BadArgument(f"A drawing may have {MAX_STROKES:,} strokes, this one has {len(value):,}.")
         for number, stroke in enumerate(value, start=1):

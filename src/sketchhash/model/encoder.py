@@ -53,9 +53,7 @@ class Model:
                 style=_token_style(manifest.tokens, self._ink_style),
             )
         self._image = Network(folder / layout.IMAGE_NETWORK, ports, manifest.bits, threads)
-        self._sketch = Network(
-            folder / layout.SKETCH_NETWORK, [Port("sketches", "uint8", ink)], manifest.bits, threads
-        )
+        self._sketch = Network(folder / layout.SKETCH_NETWORK, [Port("sketches", "uint8", ink)], manifest.bits, threads)
 
     @classmethod
     def load(cls, folder: Path, threads: int = 1) -> Self:
@@ -87,10 +85,7 @@ class Model:
         for rows in _batches(len(photos)):
             batch = [_checked(photo) for photo in photos[rows]]
             values[rows] = self._image.run(
-                {
-                    name: np.stack([prepare(photo) for photo in batch])
-                    for name, prepare in self._prepare.items()
-                }
+                {name: np.stack([prepare(photo) for photo in batch]) for name, prepare in self._prepare.items()}
             )
         return values
 

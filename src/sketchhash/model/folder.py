@@ -78,8 +78,7 @@ def read_manifest(folder: Path) -> Manifest:
         text = path.read_bytes()
     except OSError as problem:
         raise IncompatibleModel(
-            f"{folder} is not a model folder: {layout.MANIFEST} cannot be read ({problem.strerror}). "
-            f"{FETCH_AGAIN}"
+            f"{folder} is not a model folder: {layout.MANIFEST} cannot be read ({problem.strerror}). {FETCH_AGAIN}"
         ) from problem
     return parse_manifest(text, str(path))
 
@@ -90,9 +89,7 @@ def verify(folder: Path) -> Inspection:
     present = {path.name for path in folder.iterdir()} - {layout.MANIFEST}
     missing = {name for name in recorded if not (folder / name).is_file()}
     changed = {name for name in recorded.keys() - missing if not _matches(folder / name, recorded[name])}
-    return Inspection(
-        tuple(sorted(missing)), tuple(sorted(changed)), tuple(sorted(present - recorded.keys()))
-    )
+    return Inspection(tuple(sorted(missing)), tuple(sorted(changed)), tuple(sorted(present - recorded.keys())))
 
 
 def require_intact(folder: Path) -> None:

@@ -169,9 +169,7 @@ def _check_version(version: object, origin: str) -> None:
     if version == FORMAT_VERSION:
         return
     newer = type(version) is int and version > FORMAT_VERSION
-    way_out = (
-        "Type: pip install --upgrade sketchhash" if newer else "Export the model anew with this version."
-    )
+    way_out = "Type: pip install --upgrade sketchhash" if newer else "Export the model anew with this version."
     raise IncompatibleModel(
         f"{origin} has format version {version!r}, and this sketchhash reads {FORMAT_VERSION}. {way_out}"
     )

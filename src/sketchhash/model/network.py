@@ -60,9 +60,7 @@ def _open(path: Path, threads: int) -> InferenceSession:
     try:
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     except Exception as problem:  # the runtime's many errors share no nearer ancestor
-        raise IncompatibleModel(
-            f"{path} is not a network that can be run: {problem}. {FETCH_AGAIN}"
-        ) from problem
+        raise IncompatibleModel(f"{path} is not a network that can be run: {problem}. {FETCH_AGAIN}") from problem
 
 
 def _check_ports(claim: str, declared: list[Any], expected: Sequence[Port]) -> None:
@@ -71,8 +69,7 @@ def _check_ports(claim: str, declared: list[Any], expected: Sequence[Port]) -> N
     wanted = sorted(map(str, expected))
     if found != wanted:
         raise IncompatibleModel(
-            f"{claim} {' and '.join(found)}, but its manifest says {' and '.join(wanted)}. "
-            "Export the model anew."
+            f"{claim} {' and '.join(found)}, but its manifest says {' and '.join(wanted)}. Export the model anew."
         )
 
 

@@ -59,9 +59,7 @@ def _row(value: object, parts: tuple[Any, ...], where: str) -> tuple[Any, ...]:
     shapes = (parts[0],) * len(row) if parts[-1] is Ellipsis else parts
     if len(row) != len(shapes):
         raise ValueError(f"{where} should hold {len(shapes)} values, found {len(row)}")
-    return tuple(
-        conform(item, shape, f"{where}[{i}]") for i, (item, shape) in enumerate(zip(row, shapes, strict=True))
-    )
+    return tuple(conform(item, shape, f"{where}[{i}]") for i, (item, shape) in enumerate(zip(row, shapes, strict=True)))
 
 
 def _plain(value: object, shape: Any, where: str) -> Any:  # noqa: ANN401

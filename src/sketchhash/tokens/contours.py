@@ -93,9 +93,7 @@ def thin(scores: NDArray[np.float32]) -> NDArray[np.float32]:
 def _at_working_size(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
     is_picture = photo.ndim == 2 or (photo.ndim == 3 and photo.shape[2] == 3)
     if photo.dtype != np.uint8 or not is_picture or photo.size == 0:
-        raise BadArgument(
-            f"A photo is uint8 of shape (h, w) or (h, w, 3), not empty; got {photo.dtype} {photo.shape}."
-        )
+        raise BadArgument(f"A photo is uint8 of shape (h, w) or (h, w, 3), not empty; got {photo.dtype} {photo.shape}.")
     picture = Image.fromarray(photo).convert("RGB")
     scale = _LONGEST_SIDE / max(picture.size)
     width, height = (max(_SHORTEST_SIDE, round(side * scale)) for side in picture.size)
@@ -115,9 +113,7 @@ def _normals(scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[
     return right * facing, down * facing
 
 
-def _sample(
-    scores: NDArray[np.float32], right: NDArray[np.float32], down: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _sample(scores: NDArray[np.float32], right: NDArray[np.float32], down: NDArray[np.float32]) -> NDArray[np.float32]:
     """Read the scores at an offset of at most one pixel from each pixel, interpolating bilinearly."""
     height, width = scores.shape
     padded = np.pad(scores, 1, mode="edge")

@@ -59,9 +59,7 @@ def nouns_of(category: str) -> tuple[Noun, ...]:
         return (listed.noun,)
     if not words or "(" in category:
         return ()
-    return tuple(
-        Noun(lemma) for lemma in dict.fromkeys([*(mark.join(words) for mark in ("_", "-", "")), words[-1]])
-    )
+    return tuple(Noun(lemma) for lemma in dict.fromkeys([*(mark.join(words) for mark in ("_", "-", "")), words[-1]]))
 
 
 def without_vectors(categories: Iterable[str], source: str) -> UnknownWords:
@@ -83,16 +81,12 @@ class _Meaning:
 @cache
 def _table() -> dict[tuple[str, ...], _Meaning]:
     lines = _TABLE.read_text(encoding="utf-8").splitlines()
-    rows = csv.DictReader(
-        (line for line in lines if not line.startswith("#")), dialect="excel-tab", restval=""
-    )
+    rows = csv.DictReader((line for line in lines if not line.startswith("#")), dialect="excel-tab", restval="")
     meanings = {}
     for row in rows:
         words = _split(row["category"])
         lemma, _, sense = row["noun"].rpartition(".")
-        meanings[words] = _Meaning(
-            row["category"], Noun(lemma, int(sense)), tuple(row["words"].split()) or words
-        )
+        meanings[words] = _Meaning(row["category"], Noun(lemma, int(sense)), tuple(row["words"].split()) or words)
     return meanings
 
 

@@ -28,9 +28,7 @@ class Vectors(Protocol):
         ...
 
 
-def embed(
-    categories: Sequence[str], source: str = "default", path: Path | None = None
-) -> NDArray[np.float32]:
+def embed(categories: Sequence[str], source: str = "default", path: Path | None = None) -> NDArray[np.float32]:
     """Give one unit-length row for each category: ``(categories, dimensions)``.
 
     The dimensions depend on the source, and for WordNet on the categories: rows are comparable with rows of
@@ -90,9 +88,7 @@ class Blend:
 
 def _glove(path: Path | None) -> Vectors:
     if path is not None:
-        raise BadArgument(
-            "The source 'glove' is an installed package and takes no path. For a file: 'glove-text'."
-        )
+        raise BadArgument("The source 'glove' is an installed package and takes no path. For a file: 'glove-text'.")
     return MeanOfWords("GloVe vocabulary", read_packaged_glove)
 
 

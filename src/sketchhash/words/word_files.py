@@ -110,9 +110,7 @@ def _binary_entries(path: Path, file: BinaryIO, words: int, dimensions: int) -> 
         word = _read_word(file)
         values = file.read(4 * dimensions)
         if len(values) < 4 * dimensions:
-            raise DatasetProblem(
-                f"{path} ends inside word {number} of {words}, {word.decode(errors='replace')!r}."
-            )
+            raise DatasetProblem(f"{path} ends inside word {number} of {words}, {word.decode(errors='replace')!r}.")
         yield word, values
 
 

@@ -80,15 +80,11 @@ def _rows(path: Path, parse: Callable[[str], _Row]) -> Iterator[_Row]:
                 is_known_version |= _VERSION in line
                 continue
             if not is_known_version:
-                raise DatasetProblem(
-                    f"{path} is not of {_VERSION}: other versions number the senses differently."
-                )
+                raise DatasetProblem(f"{path} is not of {_VERSION}: other versions number the senses differently.")
             try:
                 row = parse(line)
             except (IndexError, ValueError) as problem:
-                raise DatasetProblem(
-                    f"{path}, line {number} is broken: {line[:40]!r}… ({problem})"
-                ) from problem
+                raise DatasetProblem(f"{path}, line {number} is broken: {line[:40]!r}… ({problem})") from problem
             yield row
 
 

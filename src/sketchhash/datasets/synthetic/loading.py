@@ -49,9 +49,7 @@ class SyntheticPhoto:
 
     def read(self) -> NDArray[np.uint8]:
         """Take it, ``(size, size, 3)``: always the same pixels."""
-        return render_photo(
-            self.category, _rng(self.seed, _Kind.PHOTO, self.category, self.number), self.size
-        )
+        return render_photo(self.category, _rng(self.seed, _Kind.PHOTO, self.category, self.number), self.size)
 
 
 def load(

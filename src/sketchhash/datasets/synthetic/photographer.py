@@ -126,9 +126,7 @@ class _Layer:
         reach = max(2.0, max(part.width for part in parts) * view.scale)
         every = np.vstack(outlines)
         left, top = np.clip(np.floor(every.min(axis=0) - reach).astype(int), 0, size - 1).tolist()
-        right, bottom = np.clip(
-            np.ceil(every.max(axis=0) + reach).astype(int), (left + 1, top + 1), size
-        ).tolist()
+        right, bottom = np.clip(np.ceil(every.max(axis=0) + reach).astype(int), (left + 1, top + 1), size).tolist()
 
         fine = _SUPERSAMPLING
         canvas = Image.new("L", ((right - left) * fine, (bottom - top) * fine))
@@ -137,9 +135,7 @@ class _Layer:
             points = [(x, y) for x, y in ((outline - (left, top)) * fine).tolist()]
             if part.width:
                 width = max(1, round(part.width * view.scale * fine))
-                draw.line(
-                    points + points[:2] if part.closed else points, fill=255, width=width, joint="curve"
-                )
+                draw.line(points + points[:2] if part.closed else points, fill=255, width=width, joint="curve")
             else:
                 draw.polygon(points, fill=255)
         coverage = np.asarray(canvas.reduce(fine), dtype=np.float32) / np.float32(255)
@@ -163,9 +159,7 @@ class _Light:
         return cls(x / norm, y / norm, z / norm, rng.uniform(0.3, 0.55))
 
 
-def _paint_layers(
-    picture: Picture, layers: Sequence[_Layer], light: _Light, rng: np.random.Generator
-) -> None:
+def _paint_layers(picture: Picture, layers: Sequence[_Layer], light: _Light, rng: np.random.Generator) -> None:
     """Paint back to front; every layer also dims what it touches of the thing behind it."""
     size = len(picture)
     painted = np.zeros((size, size), np.float32)

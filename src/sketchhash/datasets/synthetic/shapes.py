@@ -93,12 +93,7 @@ def _circle() -> Outline:
 @cache
 def _catmull_rom(steps: int = 8) -> NDArray[np.float64]:
     t = np.linspace(0, 1, steps, endpoint=False)
-    return (
-        np.column_stack(
-            (-t + 2 * t**2 - t**3, 2 - 5 * t**2 + 3 * t**3, t + 4 * t**2 - 3 * t**3, -(t**2) + t**3)
-        )
-        / 2
-    )
+    return np.column_stack((-t + 2 * t**2 - t**3, 2 - 5 * t**2 + 3 * t**3, t + 4 * t**2 - 3 * t**3, -(t**2) + t**3)) / 2
 
 
 def _through(knots: Outline) -> Outline:

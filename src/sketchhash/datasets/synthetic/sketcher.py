@@ -110,15 +110,11 @@ class _Page:
         is_clockwise = (line.conj() * after).imag.sum() > 0
         outward = along * (-1j if is_clockwise else 1j) / np.maximum(abs(along), 1e-9)
         beside = self._at(line + 2 * outward)
-        is_hidden: NDArray[np.bool_] = (beside > number + 1) | (
-            self._group[beside] == self._group[number + 1]
-        )
+        is_hidden: NDArray[np.bool_] = (beside > number + 1) | (self._group[beside] == self._group[number + 1])
         return ~is_hidden
 
     def _at(self, line: Line) -> NDArray[np.uint8]:
-        nearest: NDArray[np.uint8] = self._nearest[
-            (line.imag + 0.5).astype(np.intp), (line.real + 0.5).astype(np.intp)
-        ]
+        nearest: NDArray[np.uint8] = self._nearest[(line.imag + 0.5).astype(np.intp), (line.real + 0.5).astype(np.intp)]
         return nearest
 
 

@@ -60,9 +60,7 @@ def eyeglasses(p: Proportions) -> Iterator[Part]:
     square = p.chance(0.4)
     for side in (-1, 1):
         x = 0.5 + side * 0.24
-        temple = curve(
-            (x + side * rx * 0.9, 0.53), (x + side * (rx + 0.07), 0.4), (x + side * (rx + 0.02), 0.24)
-        )
+        temple = curve((x + side * rx * 0.9, 0.53), (x + side * (rx + 0.07), 0.4), (x + side * (rx + 0.02), 0.24))
         yield line("temple", temple, 0.028, frame)
         rim = ellipse(x, 0.6, rx, ry)
         if square:
@@ -95,9 +93,7 @@ def guitar(p: Proportions) -> Iterator[Part]:
         yield line("peg", polygon((0.43, y), (0.57, y)), 0.018, p.made_of("silver"), essential=y == 0.1)
     yield solid(
         "body",
-        lathe(
-            (0.03, 0.47), (upper, 0.53), (upper * 0.8, 0.65), (lower, 0.8), (lower * 0.7, 0.94), (0.02, 0.96)
-        ),
+        lathe((0.03, 0.47), (upper, 0.53), (upper * 0.8, 0.65), (lower, 0.8), (lower * 0.7, 0.94), (0.02, 0.96)),
         wood,
     )
     yield solid("hole", ellipse(0.5, 0.66, p.about(0.06)), DARK)
@@ -115,9 +111,7 @@ def hammer(p: Proportions) -> Iterator[Part]:
     wood = p.made_of("tan", "brown", "gold", "red", surface=Surface.WOOD)
     steel = p.made_of("grey", "silver", "black", shine=0.8)
     thick, head = p.about(0.075), p.about(0.07, 1.1)
-    yield solid(
-        "handle", limb(polygon((0.5, 0.22), (0.5, 0.6), (0.5, 0.93)), thick * 0.8, thick * 1.15), wood
-    )
+    yield solid("handle", limb(polygon((0.5, 0.22), (0.5, 0.6), (0.5, 0.93)), thick * 0.8, thick * 1.15), wood)
     claw = blob(
         (0.5, 0.2 - head),
         (0.68, 0.19 - head),

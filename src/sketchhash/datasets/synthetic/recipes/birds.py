@@ -30,9 +30,7 @@ def duck(p: Proportions) -> Iterator[Part]:
         feathers,
         group="duck",
     )
-    body = blob(
-        (0.22, 0.6), (0.45, 0.53), (0.7, 0.52), (0.93, 0.52 - tail), (0.88, 0.72), (0.62, 0.86), (0.36, 0.84)
-    )
+    body = blob((0.22, 0.6), (0.45, 0.53), (0.7, 0.52), (0.93, 0.52 - tail), (0.88, 0.72), (0.62, 0.86), (0.36, 0.84))
     yield solid("body", body, feathers, group="duck")
     yield solid("head", ellipse(x, y, head), feathers, group="duck")
     wing = blob((0.44, 0.62), (0.62, 0.57), (0.84, 0.58), (0.72, 0.72), (0.54, 0.75))
@@ -46,9 +44,7 @@ def owl(p: Proportions) -> Iterator[Part]:
     wing = down.shaded(0.7)
     bark = p.made_of("brown", surface=Surface.WOOD)
     eye, wide = p.about(0.1, 1.15), p.about(0.25)
-    yield solid(
-        "branch", limb(curve((0.1, 0.93), (0.5, 0.9), (0.9, 0.92)), 0.06, 0.05), bark, essential=False
-    )
+    yield solid("branch", limb(curve((0.1, 0.93), (0.5, 0.9), (0.9, 0.92)), 0.06, 0.05), bark, essential=False)
     body = lathe((0.1, 0.12), (wide * 0.95, 0.22), (wide, 0.45), (wide * 0.95, 0.7), (0.03, 0.9))
     for side in (False, True):
         tuft = polygon((0.5 - wide * 0.98, 0.26), (0.5 - wide * 0.95, 0.03), (0.5 - wide * 0.3, 0.13))
@@ -59,9 +55,7 @@ def owl(p: Proportions) -> Iterator[Part]:
         for x in (0.44, 0.5, 0.56):
             yield line("feather", arc(x, y, 0.025, 0.03, 0.02, 0.48), 0.008, wing, essential=False)
     for side in (False, True):
-        fold = blob(
-            (0.5 - wide, 0.42), (0.5 - wide * 0.6, 0.55), (0.5 - wide * 0.55, 0.78), (0.5 - wide * 1.1, 0.68)
-        )
+        fold = blob((0.5 - wide, 0.42), (0.5 - wide * 0.6, 0.55), (0.5 - wide * 0.55, 0.78), (0.5 - wide * 1.1, 0.68))
         yield solid("wing", mirror(fold) if side else fold, wing)
     iris = p.made_of("yellow", "orange", "gold", shine=0.7)
     for x in (0.5 - eye * 1.08, 0.5 + eye * 1.08):
@@ -82,9 +76,7 @@ def penguin(p: Proportions) -> Iterator[Part]:
         yield solid("foot", ellipse(x, 0.94, p.about(0.09), 0.035), orange)
     for side in (False, True):
         flipper = limb(
-            curve(
-                (0.5 - wide * 0.75, 0.4), (0.5 - wide * 1.05 - flap * 0.5, 0.55), (0.48 - wide - flap, 0.7)
-            ),
+            curve((0.5 - wide * 0.75, 0.4), (0.5 - wide * 1.05 - flap * 0.5, 0.55), (0.48 - wide - flap, 0.7)),
             0.1,
             0.045,
         )

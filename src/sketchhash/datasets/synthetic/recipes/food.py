@@ -14,9 +14,7 @@ def apple(p: Proportions) -> Iterator[Part]:
     """Round, with a dip, a stalk and a leaf."""
     skin = p.made_of("red", "green", "yellow", "red", shine=0.8, surface=Surface.STONE)
     wide, dip, low = p.about(0.33), p.about(0.3), p.about(0.9)
-    yield line(
-        "stalk", curve((0.5, dip + 0.03), (0.51, dip - 0.08), (0.55, dip - 0.15)), 0.03, p.made_of("brown")
-    )
+    yield line("stalk", curve((0.5, dip + 0.03), (0.51, dip - 0.08), (0.55, dip - 0.15)), 0.03, p.made_of("brown"))
     body = lathe(
         (0.0, dip),
         (0.09, dip - 0.04),
@@ -36,9 +34,7 @@ def banana(p: Proportions) -> Iterator[Part]:
     """A ridged crescent."""
     peel = p.made_of("yellow", "yellow", "gold", surface=Surface.STONE, shine=0.4)
     bend, thick = p.about(0.3), p.about(0.2)
-    outer = curve(
-        (0.12, 0.3), (0.2, 0.32 + bend), (0.45, 0.45 + bend), (0.72, 0.38 + bend), (0.92, 0.26 + bend * 0.3)
-    )
+    outer = curve((0.12, 0.3), (0.2, 0.32 + bend), (0.45, 0.45 + bend), (0.72, 0.38 + bend), (0.92, 0.26 + bend * 0.3))
     inner = curve(
         (0.9, 0.22 + bend * 0.25),
         (0.68, 0.38 + bend - thick),
@@ -73,9 +69,7 @@ def carrot(p: Proportions) -> Iterator[Part]:
         yield solid("leaf", frond, green, essential=abs(lean) > 0.06)
     yield solid(
         "root",
-        lathe(
-            (0.04, top - 0.01), (wide, top + 0.05), (wide * 0.8, top + 0.22), (wide * 0.4, 0.8), (0.006, 0.97)
-        ),
+        lathe((0.04, top - 0.01), (wide, top + 0.05), (wide * 0.8, top + 0.22), (wide * 0.4, 0.8), (0.006, 0.97)),
         root,
     )
     for i in range(5):
@@ -104,13 +98,9 @@ def ice_cream_cone(p: Proportions) -> Iterator[Part]:
                 ellipse(0.5 + shift * r, rim - r * 0.45, r * 0.85),
                 p.made_of(*flavours, surface=Surface.STONE),
             )
-        yield solid(
-            "scoop", ellipse(0.5, rim - r * 1.45, r * 0.9), p.made_of(*flavours, surface=Surface.STONE)
-        )
+        yield solid("scoop", ellipse(0.5, rim - r * 1.45, r * 0.9), p.made_of(*flavours, surface=Surface.STONE))
     else:
-        yield solid(
-            "scoop", ellipse(0.5, rim - r * 0.6, r * 1.1, r), p.made_of(*flavours, surface=Surface.STONE)
-        )
+        yield solid("scoop", ellipse(0.5, rim - r * 0.6, r * 1.1, r), p.made_of(*flavours, surface=Surface.STONE))
     yield solid("cone", polygon((0.5 - half, rim), (0.5 + half, rim), (0.5, 0.97)), waffle)
     for i in (0.25, 0.5, 0.75):
         for side in (-1, 1):

@@ -37,9 +37,7 @@ def alarm_clock(p: Proportions) -> Iterator[Part]:
             metal,
         )
         x, y = 0.5 + side * r * 0.62, 0.56 - r * 0.92
-        dome = np.vstack(
-            (arc(x, y, 0.13, 0.12, 0.5, 1.0), polygon((x + 0.13, y + 0.02), (x - 0.13, y + 0.02)))
-        )
+        dome = np.vstack((arc(x, y, 0.13, 0.12, 0.5, 1.0), polygon((x + 0.13, y + 0.02), (x - 0.13, y + 0.02))))
         bell = turn(dome, side * 0.6, (x, y))
         yield solid("bell", bell, metal)
     yield line("hammer", polygon((0.5, 0.58 - r), (0.5, 0.45 - r)), 0.03, metal, essential=False)
@@ -65,9 +63,7 @@ def candle(p: Proportions) -> Iterator[Part]:
     half, top = p.about(0.075), p.about(0.36)
     yield line("ring", ellipse(0.77, 0.84, 0.08, 0.07), 0.03, brass, closed=True, essential=p.chance(0.5))
     yield solid("dish", blob((0.2, 0.82), (0.5, 0.86), (0.8, 0.82), (0.68, 0.94), (0.32, 0.94)), brass)
-    yield solid(
-        "wax", polygon((0.5 - half, top), (0.5 + half, top), (0.5 + half, 0.85), (0.5 - half, 0.85)), wax
-    )
+    yield solid("wax", polygon((0.5 - half, top), (0.5 + half, top), (0.5 + half, 0.85), (0.5 - half, 0.85)), wax)
     drip = limb(polygon((0.5 + half * 0.7, top), (0.5 + half * 0.75, top + p.about(0.16))), 0.04, 0.05)
     yield solid("drip", drip, wax, essential=False)
     yield line("wick", polygon((0.5, top), (0.5, top - 0.05)), 0.014, DARK)
@@ -95,9 +91,7 @@ def chair(p: Proportions) -> Iterator[Part]:
         yield solid("post", limb(polygon((x, 0.55), (x + 0.02, top)), leg, leg), wood)
     if p.chance(0.5):
         for y in (top + 0.06, top + 0.19, top + 0.32):
-            yield solid(
-                "rail", polygon((0.37, y), (0.75, y), (0.75, y + 0.05), (0.37, y + 0.05)), wood.shaded(0.9)
-            )
+            yield solid("rail", polygon((0.37, y), (0.75, y), (0.75, y + 0.05), (0.37, y + 0.05)), wood.shaded(0.9))
     else:
         yield solid(
             "rail",
@@ -131,9 +125,7 @@ def lightbulb(p: Proportions) -> Iterator[Part]:
         glass,
     )
     for x in (-0.05, 0.05):
-        yield line(
-            "support", curve((0.5 + x * 0.5, 0.72), (0.5 + x * 0.6, 0.55), (0.5 + x * 1.6, 0.4)), 0.01, wire
-        )
+        yield line("support", curve((0.5 + x * 0.5, 0.72), (0.5 + x * 0.6, 0.55), (0.5 + x * 1.6, 0.4)), 0.01, wire)
     yield line(
         "filament",
         curve((0.42, 0.4), (0.455, 0.34), (0.485, 0.42), (0.515, 0.34), (0.545, 0.42), (0.58, 0.4)),
@@ -195,14 +187,10 @@ def mug(p: Proportions) -> Iterator[Part]:
 
 def tablelamp(p: Proportions) -> Iterator[Part]:
     """A shade like a cut cone over a turned foot."""
-    shade = p.made_of(
-        "cream", "yellow", "white", "red", "orange", "teal", surface=Surface.CLOTH, roundness=0.5
-    )
+    shade = p.made_of("cream", "yellow", "white", "red", "orange", "teal", surface=Surface.CLOTH, roundness=0.5)
     foot = p.made_of("brown", "gold", "blue", "silver", "white", "green", shine=0.8)
     top, bottom, low = p.about(0.14), p.about(0.32), p.about(0.46)
-    yield solid(
-        "stem", lathe((0.025, 0.4), (0.03, 0.56), (p.about(0.09), 0.68), (0.035, 0.8), (0.04, 0.88)), foot
-    )
+    yield solid("stem", lathe((0.025, 0.4), (0.03, 0.56), (p.about(0.09), 0.68), (0.035, 0.8), (0.04, 0.88)), foot)
     yield solid("base", blob((0.34, 0.93), (0.4, 0.87), (0.6, 0.87), (0.66, 0.93), (0.5, 0.96)), foot)
     yield line("cord", curve((0.58, low), (0.585, 0.52), (0.58, 0.58)), 0.008, DARK, essential=False)
     yield solid(
@@ -246,9 +234,7 @@ def teapot(p: Proportions) -> Iterator[Part]:
     lid = y - high * 0.85
     yield solid(
         "lid",
-        np.vstack(
-            (arc(x, lid, half * 0.58, p.about(0.09), 0.5, 1.0), arc(x, lid, half * 0.58, 0.02, 0.0, 0.5))
-        ),
+        np.vstack((arc(x, lid, half * 0.58, p.about(0.09), 0.5, 1.0), arc(x, lid, half * 0.58, 0.02, 0.0, 0.5))),
         glaze.shaded(1.1),
     )
     yield solid("knob", ellipse(x, lid - 0.11, p.about(0.035)), glaze.shaded(0.8))
@@ -263,10 +249,6 @@ def wineglass(p: Proportions) -> Iterator[Part]:
     yield solid("foot", ellipse(0.5, 0.92, foot, 0.035), glass)
     yield solid("stem", lathe((0.02, 0.5), (0.014, 0.7), (0.016, 0.86), (0.05, 0.91)), glass)
     yield solid("bowl", lathe((half * 0.85, rim), (half, 0.26), (half * 0.8, 0.42), (0.025, 0.53)), glass)
-    yield solid(
-        "wine", lathe((half * 0.96, level), (half * 0.9, 0.36), (half * 0.68, 0.44), (0.02, 0.515)), wine
-    )
-    yield line(
-        "surface", arc(0.5, level, half * 0.94, 0.03, 0.0, 0.5), 0.01, wine.shaded(0.7), essential=False
-    )
+    yield solid("wine", lathe((half * 0.96, level), (half * 0.9, 0.36), (half * 0.68, 0.44), (0.02, 0.515)), wine)
+    yield line("surface", arc(0.5, level, half * 0.94, 0.03, 0.0, 0.5), 0.01, wine.shaded(0.7), essential=False)
     yield solid("rim", ellipse(0.5, rim, half * 0.85, 0.03), glass.shaded(1.15))

@@ -60,9 +60,7 @@ def cat(p: Proportions) -> Iterator[Part]:
             )
     yield solid(
         "nose",
-        polygon(
-            (0.5 - head * 0.13, y + head * 0.25), (0.5 + head * 0.13, y + head * 0.25), (0.5, y + head * 0.42)
-        ),
+        polygon((0.5 - head * 0.13, y + head * 0.25), (0.5 + head * 0.13, y + head * 0.25), (0.5, y + head * 0.42)),
         pink,
     )
     smile = curve(
@@ -83,9 +81,7 @@ def elephant(p: Proportions) -> Iterator[Part]:
     shade = hide.shaded(0.8)
     for x in (0.5, 0.76):
         yield solid("leg", limb(polygon((x, 0.6), (x, 0.86)), leg, leg * 0.95), shade)
-    yield solid(
-        "tail", limb(curve((0.88, 0.45), (0.95, 0.55), (0.94, 0.68)), 0.025, 0.02), hide, essential=False
-    )
+    yield solid("tail", limb(curve((0.88, 0.45), (0.95, 0.55), (0.94, 0.68)), 0.025, 0.02), hide, essential=False)
     for x in (0.42, 0.84):
         yield solid("leg", limb(polygon((x, 0.55), (x, 0.91)), leg, leg * 0.95), hide, group="elephant")
     yield solid("body", ellipse(0.62, 0.5, p.about(0.29), p.about(0.2)), hide, group="elephant")
@@ -132,9 +128,7 @@ def giraffe(p: Proportions) -> Iterator[Part]:
     lean = p.between(-0.05, 0.05)
     head: tuple[float, float] = (0.24 + lean, p.about(0.12))
     for x, bend in ((0.49, 0.02), (0.71, -0.01)):
-        yield solid(
-            "leg", limb(curve((x, 0.58), (x + bend, 0.78), (x, 0.93)), leg, leg * 0.6), coat.shaded(0.75)
-        )
+        yield solid("leg", limb(curve((x, 0.58), (x + bend, 0.78), (x, 0.93)), leg, leg * 0.6), coat.shaded(0.75))
     yield line("tail", curve((0.8, 0.52), (0.87, 0.58), (0.87, 0.7)), 0.015, patch, essential=False)
     for x, bend in ((0.44, -0.02), (0.77, 0.02)):
         yield solid(

@@ -53,12 +53,8 @@ def cactus(p: Proportions) -> Iterator[Part]:
     spine = p.made_of("cream")
     for i in range(10):
         x, y = 0.5 + (-1) ** i * thick * 0.5, top + 0.08 + 0.085 * i
-        yield line(
-            "spine", polygon((x, y), (x + (-1) ** i * 0.035, y - 0.015)), 0.007, spine, essential=i % 3 == 0
-        )
-    yield solid(
-        "flower", ellipse(0.5, top - 0.02, 0.05, 0.035), p.made_of("pink", "red", "yellow"), essential=False
-    )
+        yield line("spine", polygon((x, y), (x + (-1) ** i * 0.035, y - 0.015)), 0.007, spine, essential=i % 3 == 0)
+    yield solid("flower", ellipse(0.5, top - 0.02, 0.05, 0.035), p.made_of("pink", "red", "yellow"), essential=False)
 
 
 def flower_with_stem(p: Proportions) -> Iterator[Part]:
@@ -67,9 +63,7 @@ def flower_with_stem(p: Proportions) -> Iterator[Part]:
     green = p.made_of("green", surface=Surface.LEAVES)
     heart, reach = p.about(0.08, 1.15), p.about(0.14)
     x, y, count = 0.5, 0.3, p.count(5, 9)
-    yield solid(
-        "stem", limb(curve((x, y), (x + p.between(-0.04, 0.04), 0.65), (0.5, 0.97)), 0.025, 0.03), green
-    )
+    yield solid("stem", limb(curve((x, y), (x + p.between(-0.04, 0.04), 0.65), (0.5, 0.97)), 0.025, 0.03), green)
     for side in (False, True):
         leaf = blob((0.5, 0.86), (0.38, 0.74), (0.22, p.about(0.7)), (0.33, 0.83))
         yield solid("leaf", mirror(leaf) if side else leaf, green, essential=side)
@@ -82,9 +76,7 @@ def flower_with_stem(p: Proportions) -> Iterator[Part]:
 
 def house(p: Proportions) -> Iterator[Part]:
     """Four walls, a pitched roof, a door, windows and a chimney."""
-    wall = p.made_of(
-        "white", "cream", "red", "yellow", "teal", "tan", surface=Surface.STONE, roundness=0.1, shine=0.05
-    )
+    wall = p.made_of("white", "cream", "red", "yellow", "teal", "tan", surface=Surface.STONE, roundness=0.1, shine=0.05)
     roof = p.made_of("red", "brown", "grey", "black", "orange", surface=Surface.WOOD, roundness=0.1)
     pane = Material((0.32, 0.42, 0.5), shine=0.8, roundness=0.1)
     eaves, ridge, half = p.about(0.45), p.about(0.13), p.about(0.34)
@@ -216,9 +208,7 @@ def snowman(p: Proportions) -> Iterator[Part]:
         polygon((0.5, top + head * 0.02), (0.5 - head * 1.1, top + head * 0.25), (0.5, top + head * 0.3)),
         p.made_of("orange"),
     )
-    yield line(
-        "mouth", arc(0.5, top + head * 0.2, head * 0.5, head * 0.4, 0.08, 0.42), 0.012, DARK, essential=False
-    )
+    yield line("mouth", arc(0.5, top + head * 0.2, head * 0.5, head * 0.4, 0.08, 0.42), 0.012, DARK, essential=False)
     felt = p.made_of("black", "red", "blue", "brown", surface=Surface.CLOTH)
     brim, tall = top - head * 0.75, p.about(0.13)
     yield solid(

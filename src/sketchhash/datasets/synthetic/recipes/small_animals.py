@@ -10,14 +10,10 @@ from sketchhash.datasets.synthetic.shapes import arc, blob, curve, ellipse, limb
 
 def butterfly(p: Proportions) -> Iterator[Part]:
     """Two pairs of patterned wings, seen from above."""
-    wing = p.made_of(
-        "orange", "blue", "yellow", "purple", "red", "teal", surface=Surface.CLOTH, roundness=0.4
-    )
+    wing = p.made_of("orange", "blue", "yellow", "purple", "red", "teal", surface=Surface.CLOTH, roundness=0.4)
     spot = p.made_of("white", "yellow", "black", "cream", roundness=0.2)
     reach, height, lower = p.about(0.43), p.about(0.36), p.about(0.30)
-    hind = blob(
-        (0.52, 0.52), (0.52 + lower * 0.8, 0.56), (0.5 + lower, 0.74), (0.6, 0.5 + lower * 1.3), (0.53, 0.64)
-    )
+    hind = blob((0.52, 0.52), (0.52 + lower * 0.8, 0.56), (0.5 + lower, 0.74), (0.6, 0.5 + lower * 1.3), (0.53, 0.64))
     fore = blob(
         (0.52, 0.5),
         (0.58, 0.5 - height * 0.6),
@@ -47,9 +43,7 @@ def fish(p: Proportions) -> Iterator[Part]:
         (end - 0.02, 0.5), (end + 0.2, 0.5 - tail), (end + p.between(0.1, 0.16), 0.5), (end + 0.2, 0.5 + tail)
     )
     yield solid("tail", fork, fin)
-    top = blob(
-        (x - 0.1, 0.52 - height), (x + 0.04, 0.42 - height), (x + 0.2, 0.56 - height), (x + 0.1, 0.6 - height)
-    )
+    top = blob((x - 0.1, 0.52 - height), (x + 0.04, 0.42 - height), (x + 0.2, 0.56 - height), (x + 0.1, 0.6 - height))
     yield solid("back fin", top, fin, essential=False)
     yield solid("belly fin", turn(top, 3.14, (x + 0.03, 0.5)), fin, essential=False)
     body = blob(
@@ -63,9 +57,7 @@ def fish(p: Proportions) -> Iterator[Part]:
     )
     yield solid("body", body, scales)
     yield line("gill", arc(x - length * 0.62, 0.5, 0.1, height * 0.75, -0.15, 0.15), 0.012, fin)
-    yield solid(
-        "side fin", blob((x, 0.52), (x + 0.15, 0.5), (x + 0.12, 0.6), (x + 0.02, 0.57)), fin, essential=False
-    )
+    yield solid("side fin", blob((x, 0.52), (x + 0.15, 0.5), (x + 0.12, 0.6), (x + 0.02, 0.57)), fin, essential=False)
     eye = p.about(0.034, 1.3)
     yield solid("eye", ellipse(x - length * 0.68, 0.46, eye), BRIGHT)
     yield solid("pupil", ellipse(x - length * 0.7, 0.46, eye * 0.5), DARK, essential=False)
@@ -100,9 +92,7 @@ def snail(p: Proportions) -> Iterator[Part]:
     yield solid("foot", foot, flesh, group="snail")
     yield solid("shell", ellipse(0.58, 0.8 - r, r * 1.05, r), shell)
     turns = p.between(2.2, 2.9)
-    spiral = [
-        polar(0.58, 0.8 - r, r * (0.98 - 0.95 * t), 0.3 - t * turns) for t in (i / 20 for i in range(21))
-    ]
+    spiral = [polar(0.58, 0.8 - r, r * (0.98 - 0.95 * t), 0.3 - t * turns) for t in (i / 20 for i in range(21))]
     yield line("coil", curve(*spiral), 0.016, shell.shaded(0.55))
     yield line("mouth", curve((0.11, 0.77), (0.15, 0.79), (0.19, 0.77)), 0.01, DARK, essential=False)
 
@@ -120,6 +110,4 @@ def spider(p: Proportions) -> Iterator[Part]:
     yield solid("head", ellipse(0.5, 0.38, r * 0.62), hair)
     for x in (0.46, 0.54):
         yield solid("eye", ellipse(x, 0.34, p.about(0.022, 1.2)), BRIGHT)
-        yield line(
-            "fang", curve((x, 0.3), (x, 0.27), (0.5 + (x - 0.5) * 0.4, 0.25)), 0.015, hair, essential=False
-        )
+        yield line("fang", curve((x, 0.3), (x, 0.27), (0.5 + (x - 0.5) * 0.4, 0.25)), 0.015, hair, essential=False)

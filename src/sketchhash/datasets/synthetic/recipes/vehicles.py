@@ -46,19 +46,13 @@ def airplane(p: Proportions) -> Iterator[Part]:
         (0.07, 0.5 + thick * 0.9),
     )
     yield solid("hull", hull, metal)
-    yield solid(
-        "tailplane", polygon((0.82, 0.49), (0.9, 0.49), (0.99, 0.57), (0.93, 0.57)), metal.shaded(0.85)
-    )
-    yield solid(
-        "engine", limb(polygon((0.4, 0.64), (0.5, 0.64)), 0.075, 0.055), trim.shaded(0.8), essential=False
-    )
+    yield solid("tailplane", polygon((0.82, 0.49), (0.9, 0.49), (0.99, 0.57), (0.93, 0.57)), metal.shaded(0.85))
+    yield solid("engine", limb(polygon((0.4, 0.64), (0.5, 0.64)), 0.075, 0.055), trim.shaded(0.8), essential=False)
     near = polygon((0.38, 0.52), (0.55, 0.52), (0.74, 0.52 + sweep), (0.66, 0.52 + sweep))
     yield solid("near wing", near, metal.shaded(0.9))
     for x in np.linspace(0.2, 0.76, p.count(6, 9)):
         yield solid("window", ellipse(x, 0.475, 0.014, 0.017), GLASS.shaded(0.5), essential=x < 0.5)
-    yield solid(
-        "cockpit", polygon((0.08, 0.47), (0.14, 0.455), (0.14, 0.49), (0.07, 0.495)), GLASS.shaded(0.4)
-    )
+    yield solid("cockpit", polygon((0.08, 0.47), (0.14, 0.455), (0.14, 0.49), (0.07, 0.495)), GLASS.shaded(0.4))
 
 
 def bicycle(p: Proportions) -> Iterator[Part]:
@@ -70,9 +64,7 @@ def bicycle(p: Proportions) -> Iterator[Part]:
     spokes = p.count(5, 8)
     for x in (front, back):
         for i in range(spokes):
-            yield line(
-                "spoke", polygon((x, y), polar(x, y, r, i / spokes)), 0.007, steel, essential=i % 2 == 0
-            )
+            yield line("spoke", polygon((x, y), polar(x, y, r, i / spokes)), 0.007, steel, essential=i % 2 == 0)
         yield line("tyre", ellipse(x, y, r), 0.032, RUBBER, closed=True)
     seat, head, crank = (0.6, p.about(0.4)), (0.34, 0.36), (0.49, 0.69)
     for start, stop in (
@@ -122,9 +114,7 @@ def bus(p: Proportions) -> Iterator[Part]:
             box(0.28 + step * (i + 0.5), (top + 0.07 + pane) / 2, step * 0.8, pane - top - 0.07),
             GLASS,
         )
-    yield line(
-        "stripe", polygon((0.26, pane + 0.08), (0.96, pane + 0.08)), 0.022, paint.shaded(0.5), essential=False
-    )
+    yield line("stripe", polygon((0.26, pane + 0.08), (0.96, pane + 0.08)), 0.022, paint.shaded(0.5), essential=False)
     yield solid("lamp", ellipse(0.065, 0.69, 0.022, 0.028), BRIGHT, essential=False)
     r = p.about(0.085)
     for x in (0.25, 0.77):
@@ -134,9 +124,7 @@ def bus(p: Proportions) -> Iterator[Part]:
 
 def car(p: Proportions) -> Iterator[Part]:
     """A sedan from the side: cabin between bonnet and boot."""
-    paint = p.made_of(
-        "red", "blue", "silver", "white", "black", "teal", "orange", "green", shine=0.7, roundness=0.7
-    )
+    paint = p.made_of("red", "blue", "silver", "white", "black", "teal", "orange", "green", shine=0.7, roundness=0.7)
     roof, r = p.about(0.32, 0.9), p.about(0.085, 1.1)
     front, back = p.about(0.34), p.about(0.76)
     cabin = polygon((front - 0.07, 0.52), (front + 0.05, roof), (back - 0.08, roof), (back + 0.06, 0.52))
@@ -166,9 +154,7 @@ def car(p: Proportions) -> Iterator[Part]:
     )
     yield solid(
         "rear window",
-        polygon(
-            (middle + 0.015, 0.5), (middle + 0.015, roof + 0.03), (back - 0.09, roof + 0.03), (back, 0.5)
-        ),
+        polygon((middle + 0.015, 0.5), (middle + 0.015, roof + 0.03), (back - 0.09, roof + 0.03), (back, 0.5)),
         GLASS,
     )
     yield line("door", polygon((middle, 0.5), (middle, 0.67)), 0.007, paint.shaded(0.4))
@@ -203,9 +189,7 @@ def helicopter(p: Proportions) -> Iterator[Part]:
     yield solid("door", box(0.43, 0.53, 0.09, 0.14), GLASS, essential=False)
     yield line("mast", polygon((0.38, 0.4), (0.38, 0.28)), 0.03, steel)
     reach = p.about(0.4)
-    yield solid(
-        "rotor", limb(polygon((0.38 - reach, 0.29), (0.38, 0.275), (0.38 + reach, 0.26)), 0.022, 0.022), steel
-    )
+    yield solid("rotor", limb(polygon((0.38 - reach, 0.29), (0.38, 0.275), (0.38 + reach, 0.26)), 0.022, 0.022), steel)
 
 
 def hot_air_balloon(p: Proportions) -> Iterator[Part]:
@@ -258,15 +242,11 @@ def sailboat(p: Proportions) -> Iterator[Part]:
     hull = np.vstack(
         (
             polygon((0.1, deck), (0.9, deck)),
-            curve(
-                (0.87, deck + keel * 0.5), (0.75, deck + keel), (0.3, deck + keel), (0.18, deck + keel * 0.6)
-            ),
+            curve((0.87, deck + keel * 0.5), (0.75, deck + keel), (0.3, deck + keel), (0.18, deck + keel * 0.6)),
         )
     )
     yield solid("hull", hull, wood)
-    yield line(
-        "stripe", polygon((0.17, deck + 0.04), (0.87, deck + 0.04)), 0.018, wood.shaded(0.5), essential=False
-    )
+    yield line("stripe", polygon((0.17, deck + 0.04), (0.87, deck + 0.04)), 0.018, wood.shaded(0.5), essential=False)
     yield solid(
         "flag",
         polygon((mast, top - 0.03), (mast + 0.1, top), (mast, top + 0.03)),
@@ -295,6 +275,4 @@ def truck(p: Proportions) -> Iterator[Part]:
     for x in (0.2, 0.68, 0.86):
         yield solid("tyre", ellipse(x, 0.78, r), RUBBER)
         yield solid("hub", ellipse(x, 0.78, r * 0.45), p.made_of("silver"))
-    yield line(
-        "arch", arc(0.2, 0.78, r * 1.2, r * 1.2, 0.53, 0.97), 0.014, paint.shaded(0.6), essential=False
-    )
+    yield line("arch", arc(0.2, 0.78, r * 1.2, r * 1.2, 0.53, 0.97), 0.014, paint.shaded(0.6), essential=False)

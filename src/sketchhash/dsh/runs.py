@@ -1,0 +1,163 @@
+"""What is trained, and the folder its training lives in.
+
+run.json         what was asked for: recipe, bits, seed, data, versions
+split.json       who trains, who asks and who is searched
+log.jsonl        a line an epoch: the loss and every term of the objective
+checkpoint.pt    networks, optimiser and codes after the last finished epoch
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+
+from sketchhash.codes import MAX_BITS
+from sketchhash.datasets import Dataset, Split
+from sketchhash.dsh.checkpoints import read_checkpoint, write_checkpoint, write_text
+from sketchhash.dsh.hashing import Hashing
+from sketchhash.dsh.networks import HashNetwork, build_network, network_spec
+from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.recipe import Recipe, parse_recipe
+from sketchhash.errors import BadArgument
+
+_PACKAGES = ("numpy", "pillow", "sketchhash", "torch")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to train, and on what."""
+
+    dataset: Dataset
+    split: Split
+    recipe: Recipe
+    bits: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a code length that cannot be packed into bytes."""
+        if self.bits not in range(8, MAX_BITS + 1, 8):
+            raise BadArgument(f"bits must be a multiple of 8 up to {MAX_BITS}, not {self.bits}.")
+
+    def network(self, pretrained: bool = True) -> HashNetwork:
+        """Build the network that is to be trained; trunks start from published weights when ``pretrained``."""
+        spec = network_spec(self.recipe.size, self.bits, self.recipe.branches)
+        return build_network(spec, self.seed, pretrained)
+
+    def facts(self) -> dict[str, object]:
+        """Describe the job for its run record."""
+        return {
+            "recipe": {**asdict(self.recipe), "hash": self.recipe.hash},
+            "bits": self.bits,
+            "seed": self.seed,
+            "dataset": self.dataset.name,
+            "data_hash": self.split.inventory,
+            "split_hash": self.split.hash,
+            "versions": {package: version(package) for package in _PACKAGES},
+        }
+
+
+class Run:
+    """The folder of a run."""
+
+    def __init__(self, folder: Path, job: Job, network: HashNetwork) -> None:
+        """Name the folder; nothing is written yet."""
+        self.folder, self.job = folder, job
+        self.history: list[dict[str, float]] = []
+        self._bytes = sum(tensor.nbytes for tensor in network.state_dict().values())
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where the state after the last epoch is."""
+        return self.folder / "checkpoint.pt"
+
+    def open(self, resume: bool, processes: Processes) -> None:
+        """Begin a new run, or make sure that the one in the folder is the one to go on with."""
+        record = self.folder / "run.json"
+        text = json.dumps(self.job.facts(), indent=2, ensure_ascii=False) + "\n"
+        if resume:
+            if not record.exists():
+                raise BadArgument(f"{self.folder} holds no run to resume. Leave --resume out to begin one.")
+            if record.read_text(encoding="utf-8") != text:
+                raise BadArgument(
+                    f"The run in {self.folder} was begun with other settings, data or versions than these "
+                    "(see its run.json). Give the same ones, or another --out."
+                )
+            return
+        if record.exists() or self.checkpoint.exists():
+            raise BadArgument(
+                f"{self.folder} already holds a run. Add --resume to go on with it, or give another --out."
+            )
+        self._check_room()
+        processes.wait()  # until all have looked
+        if processes.is_first:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.job.split.write(self.folder / "split.json")
+            write_text(record, text)
+
+    def keep(self, hashing: Hashing, entry: dict[str, float]) -> None:
+        """Keep the state after an epoch, and its line of the log."""
+        self.history.append(entry)
+        state = {
+            "weights": hashing.network.state_dict(),
+            "optimiser": hashing.descent.optimiser.state_dict(),
+            "photo_codes": torch.from_numpy(hashing.photo_codes),
+            "sketch_codes": torch.from_numpy(hashing.sketch_codes),
+            "history": self.history,
+        }
+        # The log first: killed in between, the resumed run repeats this epoch and writes the same line again.
+        write_text(self.folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in self.history))
+        write_checkpoint(self.checkpoint, state)
+
+    def restore(self, hashing: Hashing) -> int:
+        """Put the last state back, if there is one, and give the number of finished epochs."""
+        if not self.checkpoint.exists():
+            return 0
+        state = read_checkpoint(self.checkpoint)
+        hashing.network.load_state_dict(state["weights"])
+        hashing.descent.optimiser.load_state_dict(state["optimiser"])
+        hashing.photo_codes = state["photo_codes"].numpy()
+        hashing.sketch_codes = state["sketch_codes"].numpy()
+        self.history = state["history"]
+        return len(self.history)
+
+    def _check_room(self) -> None:
+        """Refuse a disk that two checkpoints do not fit on: the old one stays until the new one is whole."""
+        needed = 6 * self._bytes  # each holds the weights and the optimiser's two moments
+        there = next(place for place in (self.folder, *self.folder.absolute().parents) if place.exists())
+        free = shutil.disk_usage(there).free
+        if free < needed:
+            raise BadArgument(
+                f"{there} has {free / 1e6:.0f} MB free; a run of this network needs {needed / 1e6:.0f} MB."
+            )
+
+
+def reopen(folder: Path, dataset: Dataset) -> tuple[Job, HashNetwork]:
+    """Give the job of a run on ``dataset``, and its network as the last finished epoch left it."""
+    record, checkpoint = folder / "run.json", folder / "checkpoint.pt"
+    if not record.exists() or not checkpoint.exists():
+        raise BadArgument(f"{folder} holds no run with a finished epoch. Train one with: sketchhash train")
+    facts = json.loads(record.read_text(encoding="utf-8"))
+    recipe = parse_recipe({key: value for key, value in facts["recipe"].items() if key != "hash"})
+    job = Job(dataset, Split.read(folder / "split.json"), recipe, facts["bits"], facts["seed"])
+    job.split.apply(dataset)  # refuses another dataset than the run's
+    network = job.network(pretrained=False)
+    network.load_state_dict(read_checkpoint(checkpoint)["weights"])
+    return job, network
+
+
+def write_scores(folder: Path, scores: Mapping[str, float]) -> None:
+    """Keep what a run's networks reach."""
+    write_text(folder / "scores.json", json.dumps(dict(scores), indent=2) + "\n")
+
+
+def read_scores(folder: Path) -> dict[str, float]:
+    """Give what a run's networks reach; nothing if that was not measured."""
+    path = folder / "scores.json"
+    scores: dict[str, float] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return scores

@@ -1,0 +1,135 @@
+"""Sources of batches: pictures, features of frozen trunks, and the store that keeps them."""
+
+import pytest
+import torch
+
+from sketchhash.datasets import open_dataset
+from sketchhash.dsh.augment import augment_ink
+from sketchhash.dsh.corpus import Reader
+from sketchhash.dsh.networks import build_network, network_spec
+from sketchhash.dsh.progress import Silent
+from sketchhash.dsh.sources import Absent, Features, FeatureStore, Loaded, Pictures, Shown, weights_hash
+
+SPEC = network_spec("tiny", bits=8)
+
+
+def shown(kind, items, source, views):
+    return Shown(kind, items, lambda: source, "\n".join(item.id for item in items), views)
+
+
+@pytest.fixture
+def net():
+    return build_network(SPEC, seed=0).c2
+
+
+@pytest.fixture
+def items(shapes):
+    return open_dataset(shapes).sketches[::3]
+
+
+@pytest.fixture
+def pictures(items, tmp_path):
+    return Pictures(items, Reader.for_network(SPEC, "gradient", tmp_path).sketches, augment_ink)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return FeatureStore(tmp_path / "features", seed=0, progress=Silent())
+
+
+class Untouchable:
+    """A source that must not be read."""
+
+    def batch(self, rows, generator):
+        raise AssertionError("the trunk was run again")
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_the_first_view_is_what_the_trunk_makes_of_plain_pictures(store, net, items, pictures):
+    features = store.get(net, shown("sketches", items, pictures, 3))
+    with torch.inference_mode():
+        plain = net.eval().pool3(pictures.batch(torch.arange(len(items)), None))
+    assert features.views.shape == (3, len(items), 64)
+    assert torch.allclose(features.views[0], plain, atol=1e-6)
+    assert torch.equal(features.batch(torch.tensor([4, 1]), None), features.views[0, [4, 1]])
+
+
+def test_other_views_are_augmented_each_in_its_own_way(store, net, items, pictures):
+    views = store.get(net, shown("sketches", items, pictures, 3)).views
+    assert not torch.isclose(views[0], views[1]).all(dim=1).any()
+    assert not torch.isclose(views[1], views[2]).all(dim=1).any()
+
+
+def test_extracting_leaves_the_net_as_it_was(store, net, items, pictures):
+    before = weights_hash(net)
+    net.train()  # batch normalisation would count these pictures
+    store.get(net, shown("sketches", items, pictures, 2))
+    assert weights_hash(net) == before
+
+
+def test_a_second_time_the_trunk_is_not_run(store, net, items, pictures):
+    first = store.get(net, shown("sketches", items, pictures, 2))
+    second = store.get(net, shown("sketches", items, Untouchable(), 2))
+    assert torch.equal(first.views, second.views)
+
+
+def test_everything_that_decides_has_a_file_of_its_own(store, net, items, pictures, tmp_path):
+    other_net = build_network(SPEC, seed=1).c2
+    store.get(net, shown("sketches", items, pictures, 1))
+    store.get(other_net, shown("sketches", items, pictures, 1))
+    store.get(net, shown("sketches", items[::-1], pictures, 1))
+    store.get(net, shown("sketches", items, pictures, 2))
+    store.get(net, shown("tokens", items, pictures, 1))
+    FeatureStore(store.folder, seed=1, progress=Silent()).get(net, shown("sketches", items, pictures, 1))
+    assert len(list(store.folder.iterdir())) == 6
+
+
+def test_changed_weights_and_changed_statistics_change_the_key(store, net, items, pictures):
+    store.get(net, shown("sketches", items, pictures, 1))
+    with torch.no_grad():
+        net.trunk.conv1_norm.running_mean += 1e-3
+    with pytest.raises(AssertionError, match="run again"):
+        store.get(net, shown("sketches", items, Untouchable(), 1))
+
+
+def test_layers_behind_the_trunk_do_not_change_the_key(store, net, items, pictures):
+    store.get(net, shown("sketches", items, pictures, 1))
+    with torch.no_grad():
+        net.fc_a.weight += 1
+    store.get(net, shown("sketches", items, Untouchable(), 1))
+
+
+@pytest.mark.parametrize("kept", [0, 50, -4], ids=["empty", "no header", "cut short"])
+def test_a_damaged_file_is_made_again(store, net, items, pictures, kept):
+    first = store.get(net, shown("sketches", items, pictures, 1))
+    (path,) = store.folder.iterdir()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:kept])
+    again = store.get(net, shown("sketches", items, pictures, 1))
+    assert torch.equal(first.views, again.views)
+    assert path.read_bytes() == whole
+
+
+def test_augmenting_a_row_picks_one_of_its_own_views():
+    views = torch.arange(4 * 100).reshape(4, 100, 1)
+    rows = torch.arange(0, 100, 2)
+    batch = Features(views).batch(rows, generator())[:, 0]
+    assert torch.equal(batch % 100, rows)
+    assert len((batch // 100).unique()) == 4
+
+
+def test_pixels_on_disk_and_in_memory_give_the_same_batches(pictures):
+    everything = torch.arange(len(pictures.items))
+    loaded = Loaded(pictures.batch(everything, None), augment_ink)
+    rows = torch.tensor([3, 0, 3])
+    assert torch.equal(loaded.batch(rows, None), pictures.batch(rows, None))
+    assert torch.equal(loaded.batch(rows, generator(5)), pictures.batch(rows, generator(5)))
+
+
+def test_an_absent_branch_gives_zeros_of_its_shape():
+    batch = Absent((1, 4, 4)).batch(torch.arange(3), None)
+    assert batch.shape == (3, 1, 4, 4)
+    assert not batch.any()
