@@ -7,6 +7,8 @@
     ├── UnreadableImage      a picture that cannot be decoded safely
     ├── DatasetProblem       files on disk that do not form the dataset they should
     │   └── SplitProblem     a split that does not fit its dataset, or breaks the protocol
+    ├── DamagedState         something that was kept cannot be read any more
+    ├── UnwritableState      something to keep could not be written; what was there before still is
     ├── NotFitted            a method asked to encode before it was fitted
     ├── IncompatibleModel    a model folder that is damaged, incomplete or made for another version
     └── UnknownWords         category names without a word vector
@@ -63,6 +65,14 @@ class SplitProblem(DatasetProblem):
 
 class IncompatibleModel(SketchHashError):
     """A model folder that is damaged, incomplete or made for another version."""
+
+
+class DamagedState(SketchHashError):
+    """Something that was kept cannot be read any more."""
+
+
+class UnwritableState(SketchHashError):
+    """Something to keep could not be written; what was there before still is."""
 
 
 class NotFitted(SketchHashError):

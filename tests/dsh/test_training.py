@@ -14,7 +14,7 @@ import torch
 
 from sketchhash.datasets import draw_split, open_dataset
 from sketchhash.dsh import runs, training
-from sketchhash.dsh.checkpoints import DamagedState, UnwritableState, read_checkpoint
+from sketchhash.dsh.checkpoints import read_checkpoint
 from sketchhash.dsh.descent import seeded_epoch
 from sketchhash.dsh.discrete import solve_basis
 from sketchhash.dsh.hashing import Hashing
@@ -26,7 +26,7 @@ from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.sources import weights_hash
 from sketchhash.dsh.training import train
-from sketchhash.errors import BadArgument, DatasetProblem, SplitProblem
+from sketchhash.errors import BadArgument, DamagedState, DatasetProblem, SplitProblem, UnwritableState
 
 TINY = load_recipe("tiny")
 QUICK = replace(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument
+from sketchhash.files import replacing
 
 Counts = NDArray[np.int64]
 
@@ -117,10 +118,8 @@ class TieGroups:
         """Write the groups to an ``.npz`` file, whole or not at all."""
         arrays = {name: getattr(self, name) for name in ("sizes", "relevant", "starts", "labels")}
         bits = [] if self.bits is None else [self.bits]
-        partial = path.with_name(path.name + ".partial")
-        with partial.open("wb") as file:
+        with replacing(path) as file:
             np.savez_compressed(file, bits=np.array(bits, dtype=np.int64), **arrays)
-        partial.replace(path)
 
     @classmethod
     def load(cls, path: Path) -> Self:

@@ -24,6 +24,7 @@ import numpy as np
 from sketchhash.datasets.items import Dataset, Item
 from sketchhash.datasets.names import fold
 from sketchhash.errors import BadArgument, SplitProblem
+from sketchhash.files import replacing
 
 _FORMAT = 1
 
@@ -84,12 +85,11 @@ class Split:
     def write(self, path: Path) -> None:
         """Write the split and its hash as JSON; an existing file is replaced at once or not at all."""
         document = {"format": _FORMAT, "hash": self.hash, **asdict(self)}
-        temporary = path.with_name(f".{path.name}.partial")
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
         try:
-            temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-            temporary.replace(path)
+            with replacing(path) as file:
+                file.write(text.encode())
         except OSError as problem:
-            temporary.unlink(missing_ok=True)
             raise SplitProblem(f"{path} cannot be written: {problem.strerror}.") from problem
 
     @classmethod

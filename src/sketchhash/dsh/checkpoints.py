@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
-from uuid import uuid4
 
 import numpy as np
 import torch
@@ -16,15 +13,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from sketchhash.errors import SketchHashError
-
-
-class UnwritableState(SketchHashError):
-    """Something to keep could not be written; what was there before still is."""
-
-
-class DamagedState(SketchHashError):
-    """Something that was kept cannot be read any more."""
+from sketchhash.errors import DamagedState, UnwritableState
+from sketchhash.files import replacing
 
 
 def write_checkpoint(path: Path, state: Mapping[str, object]) -> None:
@@ -75,18 +65,11 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
+        with replacing(path) as file:
             write(file)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave the new name on an empty file
-        unfinished.replace(path)
     except (OSError, RuntimeError) as problem:  # torch raises the latter when a disk is full
         raise UnwritableState(
             f"{path} cannot be written: {problem}. Make room or choose another place, then --resume."
         ) from problem
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()

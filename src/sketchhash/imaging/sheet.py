@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageOps
 
 from sketchhash.errors import BadArgument
+from sketchhash.files import replacing
 
 _GAP = 4
 _CAPTION_HEIGHT = 16
@@ -41,12 +40,6 @@ def contact_sheet(rows: Sequence[Sequence[NDArray[np.uint8]]], captions: Sequenc
 
 
 def write_png(path: Path, pixels: NDArray[np.uint8]) -> None:
-    """Write a PNG that is either complete or not there: to a temporary neighbour first, then renamed."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            Image.fromarray(pixels).save(file, "PNG", optimize=True)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink()
-        raise
+    """Write a PNG that is complete or not there."""
+    with replacing(path) as file:
+        Image.fromarray(pixels).save(file, "PNG", optimize=True)

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from sketchhash.files import replacing
 from sketchhash.tokens.contours import TokenStyle, token_map
 from sketchhash.tokens.detector import Detector
 
@@ -73,11 +73,6 @@ def pixel_content(pixels: NDArray[np.uint8]) -> bytes:
 
 
 def _write(path: Path, token_map: NDArray[np.uint8]) -> None:
-    """Write a whole map or nothing, whatever other processes do meanwhile."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{uuid4().hex}")
-    try:
-        Image.fromarray(token_map).save(unfinished, format="PNG", optimize=True)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path, durable=False) as file:
+        Image.fromarray(token_map).save(file, format="PNG", optimize=True)

@@ -1,0 +1,30 @@
+"""Files that are whole or not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+
+@contextmanager
+def replacing(path: Path, durable: bool = True) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of ``path`` when all went well, and leaves no trace otherwise.
+
+    Readers see the old file or the new one, never a part; two writers at once do no harm. What can be made again
+    need not be ``durable``: then a power cut may leave an empty file, and writing is much faster.
+    """
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with unfinished.open("wb") as file:
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
