@@ -160,7 +160,7 @@ def test_photos_and_sketches_of_a_shape_get_codes_that_find_each_other(recipe, r
 def test_the_discrete_steps_never_raise_the_objective(recipe, dataset, tmp_path):
     job = Job(dataset, draw_split(dataset, queries=2), recipe, BITS)
     parts = job.split.apply(dataset)
-    network = training.job.network()
+    network = job.network()
     desk = training.prepare(job, network, tmp_path, Silent(), Processes())
     training_set = training._training_set(desk, parts, [0, 1, 2, 3])
     problem = training._problem(recipe, dataset.categories)
