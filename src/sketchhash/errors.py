@@ -37,7 +37,7 @@ class UnknownName(BadArgument):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         """Name the ``kind`` of thing asked for, the ``name`` given and the ``known`` ones."""
-        names = sorted(known)
+        names = sorted(str(name) for name in known)
         nearest = get_close_matches(name, names, n=1)
         hint = f"Did you mean {nearest[0]!r}?" if nearest else f"Known: {', '.join(names)}."
         super().__init__(f"There is no {kind} named {name!r}. {hint}")

@@ -144,7 +144,7 @@ def test_photos_and_sketches_of_a_shape_get_codes_that_find_each_other(recipe, r
             recipe,
             pretrain_photos=replace(recipe.pretrain_photos, epochs=10, learning_rate=0.01),
             pretrain_sketches=replace(recipe.pretrain_sketches, epochs=10, learning_rate=0.01),
-            hashing=replace(recipe.hashing, epochs=20, learning_rate=0.01),
+            hashing=replace(recipe.hashing, epochs=60, learning_rate=0.01),
         )
     )
     parts = draw_split(dataset, queries=2).apply(dataset)
@@ -163,7 +163,7 @@ def test_the_discrete_steps_never_raise_the_objective(recipe, dataset, tmp_path)
     network = job.network()
     desk = training.prepare(job, network, tmp_path, Silent(), Processes())
     training_set = training._training_set(desk, parts, [0, 1, 2, 3])
-    problem = training._problem(recipe, dataset.categories)
+    problem = training._problem(recipe, dataset.categories, BITS)
     hashing = Hashing(network, training_set, problem, recipe.hashing, 1, 0, Processes())
 
     def total():

@@ -149,6 +149,10 @@ def _read(path: Path) -> Result:
     )
 
 
+def _numbers(result: Result | None) -> tuple[str, str]:
+    return (f"{result.mean_average_precision:.3f}", f"{result.precision_at_200:.3f}") if result else ("–", "–")
+
+
 # Table 4 of the paper: mAP at 128 bits on TU-Berlin Extension and on Sketchy.
 PAPER_ABLATIONS = {
     "without-tokens": (0.497, 0.682),
@@ -178,10 +182,7 @@ def table(results: Sequence[Result]) -> str:
     ]
     cells = {(result.method, result.bits, result.protocol): result for result in results}
     for method, bits in dict.fromkeys((result.method, result.bits) for result in results):
-        row = [cells.get((method, bits, protocol)) for protocol in PROTOCOLS]
-        numbers = [
-            f"{x:.3f}" for r in row for x in ((r.mean_average_precision, r.precision_at_200) if r else (np.nan,) * 2)
-        ]
+        numbers = [number for protocol in PROTOCOLS for number in _numbers(cells.get((method, bits, protocol)))]
         paper = PAPER_ABLATIONS.get(method)
         published = f"{paper[0]:.3f} / {paper[1]:.3f}" if paper else ""
         lines.append(f"| {method} | {bits} | {' | '.join(numbers)} | {published} |")

@@ -12,6 +12,7 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
 from importlib.resources import files
 from math import cos, pi
 from pathlib import Path
@@ -23,7 +24,6 @@ from sketchhash.errors import BadArgument, UnknownName
 T = TypeVar("T")
 
 _OPTIMISERS = ("adamw", "sgd")
-_SIMILARITIES = ("paper", "orthogonal")
 
 
 @dataclass(frozen=True)
@@ -58,25 +58,30 @@ class Steps:
         return self.learning_rate * min(1.0, share / 0.05 + 0.01) * (1 + cos(pi * share)) / 2
 
 
+class Similarity(StrEnum):
+    """How similar two categories should be: as the paper says, or as m bits can follow."""
+
+    PAPER = "paper"
+    ORTHOGONAL = "orthogonal"
+
+
 @dataclass(frozen=True)
 class Objective:
     """The weights of Eq. 4, and how similar two categories should be.
 
-    ``similarity``: *paper* asks every two categories to be opposite (−1), which m bits cannot do for many
-    categories: its optimum puts all photos on one code and all sketches on its opposite. *orthogonal* asks them
-    to be unrelated (0), which they can be.
+    The paper asks every two categories to be opposite (−1), which m bits cannot do for many categories: its optimum
+    puts all photos on one code and all sketches on its opposite. *orthogonal* asks them to be unrelated, see
+    `objective.orthogonal_similarity`.
     """
 
-    similarity: str = "paper"
+    similarity: Similarity = Similarity.PAPER
     pairwise_weight: float = 1.0
     semantic_weight: float = 0.01
     quantisation_weight: float = 1e-5
     rounds: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse an unknown similarity and weights that leave nothing to learn."""
-        if self.similarity not in _SIMILARITIES:
-            raise UnknownName("similarity", self.similarity, _SIMILARITIES)
+        """Refuse weights that leave nothing to learn."""
         if not self.pairwise_weight and not self.semantic_weight:
             raise BadArgument("One of pairwise_weight and semantic_weight must be above 0: the codes learn from them.")
         if self.rounds < 1:
@@ -136,10 +141,17 @@ def parse_recipe(table: Mapping[str, Any]) -> Recipe:
     """Make a recipe of a table as `dataclasses.asdict` or a TOML file gives it."""
     parts = {
         "branches": Branches(table.get("branches", Branches.FULL)),
-        "objective": _build(Objective, table.get("objective", {})),
+        "objective": _build(Objective, _with_similarity(table.get("objective", {}))),
         **{stage: _build(Steps, table[stage]) for stage in ("pretrain_photos", "pretrain_sketches", "hashing")},
     }
     return _build(Recipe, {**table, **parts})
+
+
+def _with_similarity(objective: Mapping[str, Any]) -> dict[str, Any]:
+    name = objective.get("similarity", Similarity.PAPER)
+    if name not in list(Similarity):
+        raise UnknownName("similarity", name, Similarity)
+    return {**objective, "similarity": Similarity(name)}
 
 
 def _read(name_or_path: str) -> dict[str, Any]:

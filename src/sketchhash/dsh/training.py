@@ -14,11 +14,11 @@ from sketchhash.datasets import Item, Partition
 from sketchhash.dsh.desk import Desk
 from sketchhash.dsh.hashing import Hashing, TrainingSet
 from sketchhash.dsh.networks import HashNetwork
-from sketchhash.dsh.objective import Problem, paper_similarity
+from sketchhash.dsh.objective import Problem, orthogonal_similarity, paper_similarity
 from sketchhash.dsh.pretraining import pretrain
 from sketchhash.dsh.processes import Processes
 from sketchhash.dsh.progress import Progress
-from sketchhash.dsh.recipe import Recipe
+from sketchhash.dsh.recipe import Recipe, Similarity
 from sketchhash.dsh.runs import Job, Run
 from sketchhash.errors import SplitProblem
 
@@ -36,7 +36,7 @@ def train(job: Job, folder: Path, cache: Path, progress: Progress, processes: Pr
     hashing = Hashing(
         network,
         training_set,
-        _problem(job.recipe, [parts.categories[label] for label in taught]),
+        _problem(job.recipe, [parts.categories[label] for label in taught], job.bits),
         job.recipe.hashing,
         job.recipe.objective.rounds,
         job.seed,
@@ -102,11 +102,12 @@ def _training_set(desk: Desk, parts: Partition, taught: Sequence[int]) -> Traini
     )
 
 
-def _problem(recipe: Recipe, categories: Sequence[str]) -> Problem:
+def _problem(recipe: Recipe, categories: Sequence[str], bits: int) -> Problem:
     count, weights = len(categories), recipe.objective
+    is_papers = weights.similarity is Similarity.PAPER
     return Problem(
         word_vectors=words.embed(categories, recipe.words),
-        similarity=paper_similarity(count) if weights.similarity == "paper" else np.eye(count),
+        similarity=paper_similarity(count) if is_papers else orthogonal_similarity(count, bits),
         semantic_weight=weights.semantic_weight,
         quantisation_weight=weights.quantisation_weight,
         pairwise_weight=weights.pairwise_weight,
