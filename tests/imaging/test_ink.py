@@ -75,9 +75,8 @@ def test_ink_stays_inside_the_margin(drawing, size, margin, line_width):
     top, bottom, left, right = ink_box(page)
     assert page.shape == (size, size)
     assert page.dtype == np.uint8
-    # Antialiasing may touch the pixel the margin ends in, and the next when the edge lies near its border. A line
-    # thinner than a pixel is drawn a pixel wide and paler: half of what it gains lies outside.
-    outermost = margin * size - 1 - max(0, 1 - line_width * size) / 2 - 1e-6
+    # Antialiasing may touch the pixel the margin ends in, and the next when the edge lies near its border.
+    outermost = margin * size - 1
     assert min(top, left) >= outermost
     assert max(bottom, right) + 1 <= size - outermost
 

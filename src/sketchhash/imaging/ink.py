@@ -81,14 +81,15 @@ def draw(lines: Lines, size: int, style: InkStyle = DEFAULT_STYLE) -> NDArray[np
     if size < 1:
         raise BadArgument(f"A picture needs a side of at least one pixel, not {size}.")
     width = style.line_width * size
-    room = size * (1 - 2 * style.margin) - width
+    # A line thinner than a pixel is drawn a pixel wide and paler: a dot could fall between pixel centres.
+    pen = max(width, 1.0)
+    room = size * (1 - 2 * style.margin) - pen
     extent = lines.high - lines.low
     scale = room / extent.max() if extent.max() > 0 else 1.0
     middle = lines.low + extent / 2
     starts, ends = _cut((lines.starts - middle) * scale + size / 2, (lines.ends - middle) * scale + size / 2)
 
-    # A line thinner than a pixel is drawn a pixel wide and paler: a dot could fall between pixel centres.
-    radius = max(width, 1.0) / 2
+    radius = pen / 2
     coverage = np.clip(radius + 0.5 - _distance_to(starts, ends, size, radius), 0, 1) * min(width, 1.0)
     page: NDArray[np.uint8] = np.rint(255 - 255 * coverage).astype(np.uint8)
     return page
