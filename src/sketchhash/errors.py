@@ -9,6 +9,8 @@
     │   └── SplitProblem     a split that does not fit its dataset, or breaks the protocol
     ├── DamagedState         something that was kept cannot be read any more
     ├── UnwritableState      something to keep could not be written; what was there before still is
+    │   └── BusyGallery      another process is writing to the gallery
+    ├── IncompatibleGallery  a gallery made with another model, or by a newer version
     ├── NotFitted            a method asked to encode before it was fitted
     ├── IncompatibleModel    a model folder that is damaged, incomplete or made for another version
     └── UnknownWords         category names without a word vector
@@ -73,6 +75,14 @@ class DamagedState(SketchHashError):
 
 class UnwritableState(SketchHashError):
     """Something to keep could not be written; what was there before still is."""
+
+
+class BusyGallery(UnwritableState):
+    """Another process is writing to the gallery."""
+
+
+class IncompatibleGallery(SketchHashError):
+    """A gallery made with another model, or by a newer version."""
 
 
 class NotFitted(SketchHashError):

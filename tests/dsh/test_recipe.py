@@ -123,6 +123,7 @@ OTHER_VALUES = {
     "size": "paper",
     "pretrain_photos": Steps(epochs=77),
     "pretrain_sketches": Steps(epochs=77),
+    "pretrain_ink": Steps(epochs=77),
     "hashing": Steps(epochs=77),
     "objective": Objective(rounds=77),
     "branches": Branches.WITHOUT_TOKENS,

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import bench, benchmark, data, demo, export, train
+from sketchhash.cli import bench, benchmark, data, demo, export, gallery, index, search, tokens, train
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -47,8 +47,12 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 app.add_typer(benchmark.app, name="benchmark")
+app.add_typer(gallery.app, name="gallery")
+app.add_typer(tokens.app, name="tokens")
 app.command("demo")(demo.demo)
 app.command("export")(export.export)
+app.command("index")(index.index)
+app.command("search")(search.search)
 app.command("train")(train.train)
 
 

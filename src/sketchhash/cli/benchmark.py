@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, print_json
-from sketchhash.cli.train import CacheFolder, default_cache
+from sketchhash.cli.train import CacheFolder, default_cache, prepare_torch
 
 if TYPE_CHECKING:
     from sketchhash.benchmark.study import Entry
@@ -36,9 +36,7 @@ def ablations(
     json: AsJson = False,
 ) -> None:
     """Train the five models of Table 4 and print them beside the paper's numbers."""
-    from sketchhash.errors import require
-
-    require("torch", "train")
+    prepare_torch()
     from sketchhash.benchmark.study import ablation_entries
 
     _run(ablation_entries(bits), data, photos, out, seed, queries, cache, json)
@@ -57,9 +55,9 @@ def dsh(
     json: AsJson = False,
 ) -> None:
     """Measure Deep Sketch Hashing: code lengths, ablations, and plain methods on the same features."""
-    from sketchhash.errors import BadArgument, require
+    from sketchhash.errors import BadArgument
 
-    require("torch", "train")
+    prepare_torch()
     from sketchhash.benchmark.study import study_entries
 
     if not all(part.strip().isdigit() for part in bits.split(",")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -27,9 +28,7 @@ def train(
     cache: CacheFolder = None,
 ) -> None:
     """Train Deep Sketch Hashing and write a model folder; Ctrl-C and --resume at any time."""
-    from sketchhash.errors import require
-
-    require("torch", "train")
+    prepare_torch()
     from sketchhash import datasets
     from sketchhash.benchmark.evaluation import evaluate
     from sketchhash.dsh import cards, export, figures, processes, runs, training
@@ -49,6 +48,18 @@ def train(
             export.export(desk.network, job, out, cards.describe(job), scores)
             say(f"mAP {scores['mAP@all']:.3f}, P@200 {scores['P@200']:.3f} on the split's queries.")
             typer.echo(out)
+
+
+def prepare_torch() -> None:
+    """Make sure that torch is there, and that its threads sleep while they wait for each other.
+
+    Spinning, as they do by default, costs nothing on an idle machine. On a shared one it made a training step take four
+    times as long.
+    """
+    from sketchhash.errors import require
+
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read once, when torch is imported
+    require("torch", "train")
 
 
 def default_cache() -> Path:

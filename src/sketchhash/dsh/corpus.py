@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sketchhash.datasets import Item, photo_pixels, sketch_ink
 from sketchhash.dsh.networks import NetworkSpec
+from sketchhash.dsh.sources import Kind
 from sketchhash.errors import DatasetProblem, SketchHashError
 from sketchhash.imaging import InkStyle, fit_square
 from sketchhash.tokens import TokenCache, detector, pixel_content
@@ -36,14 +37,20 @@ class Reader:
         tokens = TokenCache(cache / "tokens", detector(detector_name), spec.ink_side)
         return cls(spec.photo_side, spec.ink_side, tokens)
 
-    def fingerprint(self, items: Sequence[Item]) -> str:
-        """Hash what decides these items' pixels: who they are, and how they are read.
+    def fingerprint(self, kind: Kind, items: Sequence[Item]) -> str:
+        """Hash what decides these items' pixels: who they are, and how this kind is read.
 
         A file stands for itself by its size: its bytes are not read.
         """
-        tokens = self.token_cache
-        how = (self.photo_side, self.ink_side, tokens.detector.fingerprint, tokens.style, InkStyle())
-        digest = hashlib.sha256(repr(how).encode())
+        drawing = (self.ink_side, InkStyle())
+        contours = (self.token_cache.detector.fingerprint, self.token_cache.style)
+        how = {
+            Kind.PHOTOS: (self.photo_side,),
+            Kind.TOKENS: (self.ink_side, *contours),
+            Kind.SKETCHES: drawing,
+            Kind.INK: (*drawing, *contours),
+        }
+        digest = hashlib.sha256(repr(how[kind]).encode())
         for item in items:
             what = item.content.stat().st_size if isinstance(item.content, Path) else item.content
             digest.update(f"{item.id} {item.label} {what!r}\n".encode())

@@ -22,7 +22,7 @@ from sketchhash.dsh.networks import HashNetwork, Net
 from sketchhash.dsh.processes import device
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Recipe
-from sketchhash.dsh.sources import Absent, Features, FeatureStore, Loaded, Pictures, Shown, Source
+from sketchhash.dsh.sources import Absent, Features, FeatureStore, Joined, Kind, Loaded, Pictures, Shown, Source
 from sketchhash.errors import DatasetProblem
 
 _BATCH = 128
@@ -44,7 +44,7 @@ class Desk:
         self.dataset, self.network, self.recipe, self.progress = dataset, network, recipe, progress
         self.reader = Reader.for_network(network.spec, recipe.detector, cache)
         self.store = FeatureStore(cache / "features", seed, progress)
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[Kind, _Table] = {}
 
     def prepare_photos(self) -> None:
         """Read all photos before anything else, and make their token maps if any network looks at them.
@@ -61,12 +61,22 @@ class Desk:
 
     def sketch_lesson(self, items: Sequence[Item]) -> Shown:
         """Show sketches as pixels, to pre-train C2 on."""
-        return self._shown("sketches", items, lambda: self._sketch_pictures(items))
+        return self._shown(Kind.SKETCHES, items, lambda: self._sketch_pictures(items))
+
+    def ink_lesson(self, sketches: Sequence[Item], photos: Sequence[Item]) -> Shown:
+        """Show sketches, and the token maps of photos if the network looks at any, as pixels to pre-train C2 on."""
+        if not self.network.spec.branches.has_tokens:
+            return self.sketch_lesson(sketches)
+
+        def load() -> Source:
+            return Joined(self._sketch_pictures(sketches), len(sketches), self._token_pictures(photos))
+
+        return self._shown(Kind.INK, [*sketches, *photos], load)
 
     def photo_lesson(self, items: Sequence[Item]) -> Shown:
         """Show photos to pre-train C1 on: as pixels, or through its trunk when that is frozen."""
         views = self.recipe.photo_views if self.recipe.frozen_trunks else 1
-        return self._shown("photos", items, lambda: self.photos(items), views)
+        return self._shown(Kind.PHOTOS, items, lambda: self.photos(items), views)
 
     def photos(self, items: Sequence[Item]) -> Source:
         """Give photos as C1 takes them."""
@@ -75,7 +85,7 @@ class Desk:
         if not self.recipe.frozen_trunks:
             return self._photo_pictures(items)
         everything = self.dataset.photos
-        shown = self._shown("photos", everything, lambda: self._photo_pictures(everything), self.recipe.photo_views)
+        shown = self._shown(Kind.PHOTOS, everything, lambda: self._photo_pictures(everything), self.recipe.photo_views)
         return self._features(self.network.c1, shown).take(items)
 
     def tokens(self, items: Sequence[Item]) -> Source:
@@ -86,7 +96,7 @@ class Desk:
         if not self.recipe.frozen_trunks:
             return self._token_pictures(items)
         everything = self.dataset.photos
-        shown = self._shown("tokens", everything, lambda: self._token_pictures(everything), self.recipe.photo_views)
+        shown = self._shown(Kind.TOKENS, everything, lambda: self._token_pictures(everything), self.recipe.photo_views)
         return self._features(self.network.c2, shown).take(items)
 
     def sketches(self, items: Sequence[Item]) -> Source:
@@ -95,7 +105,9 @@ class Desk:
             return self._sketch_pictures(items)
         found = {photo.label for photo in self.dataset.photos}
         searchable = [sketch for sketch in self.dataset.sketches if sketch.label in found]
-        shown = self._shown("sketches", searchable, lambda: self._sketch_pictures(searchable), self.recipe.sketch_views)
+        shown = self._shown(
+            Kind.SKETCHES, searchable, lambda: self._sketch_pictures(searchable), self.recipe.sketch_views
+        )
         return self._features(self.network.c2, shown).take(items)
 
     def photo_values(self, items: Sequence[Item]) -> NDArray[np.float32]:
@@ -137,8 +149,8 @@ class Desk:
         with self.progress.stage("reading sketches", len(items)) as advance:
             return Loaded(torch.from_numpy(self.reader.sketches(items, advance)), augment_ink)
 
-    def _shown(self, kind: str, items: Sequence[Item], load: Callable[[], Source], views: int = 1) -> Shown:
-        return Shown(kind, items, load, self.reader.fingerprint(items), views)
+    def _shown(self, kind: Kind, items: Sequence[Item], load: Callable[[], Source], views: int = 1) -> Shown:
+        return Shown(kind, items, load, self.reader.fingerprint(kind, items), views)
 
     def _features(self, net: Net, shown: Shown) -> _Table:
         if shown.kind not in self._tables:

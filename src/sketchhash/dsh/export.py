@@ -29,7 +29,8 @@ from sketchhash.model import (
     model_card,
     write_model,
 )
-from sketchhash.tokens import TokenStyle, detector
+from sketchhash.model.layout import TOKEN_WEIGHTS
+from sketchhash.tokens import WEIGHTS, TokenStyle, detector
 
 _PACKAGES = ("numpy", "onnx", "onnxruntime", "onnxscript", "pillow", "torch")
 
@@ -59,7 +60,8 @@ def export(
     network = deepcopy(network).cpu().eval()
     manifest = _manifest(network, job, folder.resolve().name, scores)
     image, sketch = (_trace(view, weights) for view in (_ImageView(network), _SketchView(network)))
-    write_model(folder, manifest, image_onnx=image, sketch_onnx=sketch, card=model_card(manifest, facts))
+    card = model_card(manifest, facts)
+    write_model(folder, manifest, image_onnx=image, sketch_onnx=sketch, card=card, extra_files=_weights(manifest))
     return Model.load(folder)
 
 
@@ -163,6 +165,12 @@ def _manifest(network: HashNetwork, job: Job, name: str, scores: Mapping[str, fl
 def _photo_input(net: Net, side: int) -> PhotoInput:
     offset, scale = net.backbone.offset, net.backbone.scale
     return PhotoInput(side, (offset, offset, offset), (scale, scale, scale))
+
+
+def _weights(manifest: Manifest) -> dict[str, bytes]:
+    """Give the weights of a learned token detector: without them the folder could not be used elsewhere."""
+    source = WEIGHTS.get(manifest.tokens.detector) if manifest.tokens else None
+    return {TOKEN_WEIGHTS: source.read_bytes()} if source else {}
 
 
 def _token_input(name: str) -> TokenInput:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from enum import StrEnum
 from importlib.resources import files
 from math import cos, pi
@@ -20,10 +20,12 @@ from typing import Any, TypeVar
 
 from sketchhash.dsh.networks import Branches
 from sketchhash.errors import BadArgument, UnknownName
+from sketchhash.tokens import DEFAULT_DETECTOR
 
 T = TypeVar("T")
 
 _OPTIMISERS = ("adamw", "sgd")
+_STAGES = ("pretrain_photos", "pretrain_sketches", "pretrain_ink", "hashing")
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,17 @@ class Objective:
     The paper asks every two categories to be opposite (−1), which m bits cannot do for many categories: its optimum
     puts all photos on one code and all sketches on its opposite. *orthogonal* asks them to be unrelated, see
     `objective.orthogonal_similarity`.
+
+    The pairwise part sums over pairs and the others over samples, so that with the paper's weights it outweighs them
+    a million times. *balanced* weights are shares of what the pairwise part puts on a bit, whatever the number of
+    samples n = (n1 + n2) / 2: λ is multiplied by n m, and γ by n.
     """
 
     similarity: Similarity = Similarity.PAPER
     pairwise_weight: float = 1.0
     semantic_weight: float = 0.01
     quantisation_weight: float = 1e-5
+    balanced: bool = False
     rounds: int = 1
 
     def __post_init__(self) -> None:
@@ -92,6 +99,9 @@ class Objective:
 class Recipe:
     """A whole training run.
 
+    C2 first learns to name all sketches, those of categories without photos too, then all the ink that Algorithm 1
+    will show it: sketches and token maps of the categories with photos.
+
     With ``frozen_trunks`` the convolutions stay as pre-training left them while codes are learned, so their
     output is computed once for each of a few augmented views and kept: this is what makes training on a
     processor practical.
@@ -104,9 +114,10 @@ class Recipe:
     pretrain_sketches: Steps
     hashing: Steps
     objective: Objective
+    pretrain_ink: Steps = Steps(epochs=0)
     branches: Branches = Branches.FULL
     words: str = "default"
-    detector: str = "gradient"
+    detector: str = DEFAULT_DETECTOR
     frozen_trunks: bool = False
     photo_views: int = 1
     sketch_views: int = 1
@@ -133,7 +144,7 @@ def load_recipe(name_or_path: str) -> Recipe:
     """
     try:
         return parse_recipe({"name": Path(name_or_path).stem, **_read(name_or_path)})
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as problem:
+    except (tomllib.TOMLDecodeError, TypeError, ValueError) as problem:
         raise BadArgument(f"The recipe {name_or_path} cannot be used: {problem}.") from problem
 
 
@@ -142,8 +153,10 @@ def parse_recipe(table: Mapping[str, Any]) -> Recipe:
     parts = {
         "branches": Branches(table.get("branches", Branches.FULL)),
         "objective": _build(Objective, _with_similarity(table.get("objective", {}))),
-        **{stage: _build(Steps, table[stage]) for stage in ("pretrain_photos", "pretrain_sketches", "hashing")},
+        **{stage: _build(Steps, table[stage]) for stage in _STAGES if stage in table},
     }
+    if missing := {field.name for field in fields(Recipe) if field.default is MISSING} - {*table, *parts}:
+        raise BadArgument(f"A recipe needs {', '.join(sorted(missing))}; name a base recipe to take the rest from it")
     return _build(Recipe, {**table, **parts})
 
 

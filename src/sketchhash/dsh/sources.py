@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -24,6 +25,15 @@ from sketchhash.dsh.processes import device
 from sketchhash.dsh.progress import Progress
 
 _BATCH = 64
+
+
+class Kind(StrEnum):
+    """What a network may be shown; ink is sketches and token maps together."""
+
+    PHOTOS = "photos"
+    TOKENS = "tokens"
+    SKETCHES = "sketches"
+    INK = "ink"
 
 
 class Source(Protocol):
@@ -61,6 +71,24 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class Joined:
+    """Two sources of like pictures as one: the ``count`` rows of the first, then those of the second."""
+
+    first: Source
+    count: int
+    second: Source
+
+    def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
+        """Ask each source for its share of the rows."""
+        is_second = rows >= self.count
+        first = self.first.batch(rows[~is_second], generator)
+        second = self.second.batch(rows[is_second] - self.count, generator)
+        batch = first.new_empty(len(rows), *first.shape[1:])
+        batch[~is_second], batch[is_second] = first, second
+        return batch
+
+
+@dataclass(frozen=True)
 class Features:
     """Trunk outputs ``(views, n, width)``: view 0 of the pictures as they are, the others augmented."""
 
@@ -92,7 +120,7 @@ class Shown:
     ``views``; pixels are augmented anew each time.
     """
 
-    kind: str
+    kind: Kind
     items: Sequence[Item]
     load: Callable[[], Source]
     fingerprint: str

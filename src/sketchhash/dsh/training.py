@@ -36,7 +36,7 @@ def train(job: Job, folder: Path, cache: Path, progress: Progress, processes: Pr
     hashing = Hashing(
         network,
         training_set,
-        _problem(job.recipe, [parts.categories[label] for label in taught], job.bits),
+        _problem(job.recipe, [parts.categories[label] for label in taught], job.bits, training_set),
         job.recipe.hashing,
         job.recipe.objective.rounds,
         job.seed,
@@ -74,7 +74,14 @@ def _taught_categories(parts: Partition) -> list[int]:
 
 def _pretrain(desk: Desk, parts: Partition, job: Job, cache: Path, processes: Processes, progress: Progress) -> None:
     network, recipe = desk.network, job.recipe
-    lessons = [(network.c2, desk.sketch_lesson(parts.training_sketches), recipe.pretrain_sketches)]
+    taught = set(_taught_categories(parts))
+    sketches, photos = (
+        [item for item in items if item.label in taught] for items in (parts.training_sketches, parts.training_photos)
+    )
+    lessons = [
+        (network.c2, desk.sketch_lesson(parts.training_sketches), recipe.pretrain_sketches),
+        (network.c2, desk.ink_lesson(sketches, photos), recipe.pretrain_ink),
+    ]
     if network.c1 is not None:
         # Learns from features when frozen: not even pre-training runs its trunk.
         network.c1.trunk.requires_grad_(not recipe.frozen_trunks)
@@ -102,13 +109,14 @@ def _training_set(desk: Desk, parts: Partition, taught: Sequence[int]) -> Traini
     )
 
 
-def _problem(recipe: Recipe, categories: Sequence[str], bits: int) -> Problem:
+def _problem(recipe: Recipe, categories: Sequence[str], bits: int, training_set: TrainingSet) -> Problem:
     count, weights = len(categories), recipe.objective
     is_papers = weights.similarity is Similarity.PAPER
+    samples = (len(training_set.photo_labels) + len(training_set.sketch_labels)) / 2 if weights.balanced else 1
     return Problem(
         word_vectors=words.embed(categories, recipe.words),
         similarity=paper_similarity(count) if is_papers else orthogonal_similarity(count, bits),
-        semantic_weight=weights.semantic_weight,
-        quantisation_weight=weights.quantisation_weight,
+        semantic_weight=weights.semantic_weight * (samples * bits if weights.balanced else 1),
+        quantisation_weight=weights.quantisation_weight * samples,
         pairwise_weight=weights.pairwise_weight,
     )

@@ -48,7 +48,7 @@ class Model:
             ports.append(Port("tokens", "uint8", ink))
             self._prepare["tokens"] = partial(
                 token_map,
-                detector=_find_detector(manifest.tokens, folder),
+                detector=_find_detector(manifest, manifest.tokens, folder),
                 size=manifest.ink.size,
                 style=_token_style(manifest.tokens, self._ink_style),
             )
@@ -125,10 +125,11 @@ def _token_style(tokens: TokenInput, ink: InkStyle) -> TokenStyle:
     return TokenStyle(tokens.threshold, tokens.floor, tokens.most_ink, tokens.fewest, ink)
 
 
-def _find_detector(tokens: TokenInput, folder: Path) -> Detector:
+def _find_detector(manifest: Manifest, tokens: TokenInput, folder: Path) -> Detector:
+    weights = folder / layout.TOKEN_WEIGHTS if layout.TOKEN_WEIGHTS in manifest.files else None
     made_with = f"The model in {folder} was made with the token detector {tokens.detector!r}"
     try:
-        found = detector(tokens.detector)
+        found = detector(tokens.detector, weights)
     except UnknownName as problem:
         raise IncompatibleModel(
             f"{made_with}, which this version lacks. Type: pip install --upgrade sketchhash"

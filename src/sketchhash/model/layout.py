@@ -9,6 +9,7 @@ MANIFEST = "manifest.json"
 IMAGE_NETWORK = "image.onnx"
 SKETCH_NETWORK = "sketch.onnx"
 CARD = "README.md"
+TOKEN_WEIGHTS = "tokens.npz"
 
 CONTENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -18,7 +19,7 @@ CONTENTS: Mapping[str, str] = MappingProxyType(
         CARD: "the model card: this text",
     }
 )
-"""Every file that a model folder must hold; files of the token detector may join them."""
+"""Every file that a model folder must hold; the weights of a learned token detector may join them."""
 
 LISTED = tuple(name for name in CONTENTS if name != MANIFEST)
 """The files whose checksums a manifest must carry."""

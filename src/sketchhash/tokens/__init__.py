@@ -6,20 +6,28 @@ The token branch of the network shares its weights with the sketch branch (Liu e
 section 2.1), so a token map has a sketch's polarity and line width: white paper, black ink. It keeps the
 geometry of its photo, squeezed to a square, because both feed the same network.
 
-Detectors are interchangeable: see `Detector`. `TokenCache` keeps finished maps on disk.
+`sketch` does all of it, and `detect` the first half. Detectors are interchangeable: see `Detector`. `TokenCache`
+keeps finished maps on disk.
 """
 
 from sketchhash.tokens.cache import TokenCache, pixel_content
 from sketchhash.tokens.contours import TokenStyle, thin, token_map
-from sketchhash.tokens.detector import DETECTORS, Detector, detector
+from sketchhash.tokens.default import DEFAULT_DETECTOR, detect, sketch
+from sketchhash.tokens.detector import DETECTORS, WEIGHTS, Detector, detector
+from sketchhash.tokens.sketch_tokens import SketchTokens
 
 __all__ = [
+    "DEFAULT_DETECTOR",
     "DETECTORS",
+    "WEIGHTS",
     "Detector",
+    "SketchTokens",
     "TokenCache",
     "TokenStyle",
+    "detect",
     "detector",
     "pixel_content",
+    "sketch",
     "thin",
     "token_map",
 ]

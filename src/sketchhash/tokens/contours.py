@@ -50,11 +50,11 @@ class TokenStyle:
                 raise BadArgument(f"{name} is a share, from 0 to 1; got {getattr(self, name)}.")
 
 
-_DEFAULT_STYLE = TokenStyle()
+DEFAULT_STYLE = TokenStyle()
 
 
 def token_map(
-    photo: NDArray[np.uint8], detector: Detector, size: int, style: TokenStyle = _DEFAULT_STYLE
+    photo: NDArray[np.uint8], detector: Detector, size: int, style: TokenStyle = DEFAULT_STYLE
 ) -> NDArray[np.uint8]:
     """Draw the contours of a photo, ``(h, w)`` or ``(h, w, 3)``, on a square sheet ``(size, size)``.
 
@@ -66,7 +66,7 @@ def token_map(
     return draw(strong_contours(scores, style), size, style.ink.line_width)
 
 
-def strong_contours(scores: NDArray[np.float32], style: TokenStyle = _DEFAULT_STYLE) -> NDArray[np.bool_]:
+def strong_contours(scores: NDArray[np.float32], style: TokenStyle = DEFAULT_STYLE) -> NDArray[np.bool_]:
     """Mark the pixels on contours worth drawing: ``(h, w)``, lines about one pixel thin."""
     ridges = thin(scores)
     peak = ridges.max()
@@ -90,11 +90,16 @@ def thin(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     return scores * is_ridge * _fade(height)[:, None] * _fade(width)
 
 
-def _at_working_size(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def as_rgb(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Give a photo three channels, ``(h, w, 3)``, or refuse what is not a photo."""
     is_picture = photo.ndim == 2 or (photo.ndim == 3 and photo.shape[2] == 3)
     if photo.dtype != np.uint8 or not is_picture or photo.size == 0:
         raise BadArgument(f"A photo is uint8 of shape (h, w) or (h, w, 3), not empty; got {photo.dtype} {photo.shape}.")
-    picture = Image.fromarray(photo).convert("RGB")
+    return photo if photo.ndim == 3 else np.repeat(photo[:, :, None], 3, axis=2)
+
+
+def _at_working_size(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    picture = Image.fromarray(as_rgb(photo))
     scale = _LONGEST_SIDE / max(picture.size)
     width, height = (max(_SHORTEST_SIDE, round(side * scale)) for side in picture.size)
     return np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC, reducing_gap=3.0))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.errors import UnknownName
+from sketchhash.errors import BadArgument, UnknownName
+from sketchhash.tokens.canny import Canny
+from sketchhash.tokens.forest import Forest
 from sketchhash.tokens.gradient import GradientDetector
+from sketchhash.tokens.hed import HED
+from sketchhash.tokens.sketch_tokens import SHIPPED_FOREST, SketchTokens
 
 
 class Detector(Protocol):
@@ -30,16 +35,28 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: Mapping[str, Callable[[], Detector]] = {"gradient": GradientDetector}
+DETECTORS: Mapping[str, Callable[[], Detector]] = {
+    "canny": Canny,
+    "gradient": GradientDetector,
+    "hed": HED,
+    "sketch-tokens": SketchTokens.shipped,
+}
 
 
-def detector(name: str) -> Detector:
-    """Make the detector of that name.
+def detector(name: str, weights: Path | None = None) -> Detector:
+    """Make the detector of that name, with the learned ``weights`` it comes with or those of another file.
 
     >>> detector("gradient").name
     'gradient'
     """
-    try:
+    if name not in DETECTORS:
+        raise UnknownName("contour detector", name, DETECTORS)
+    if weights is None:
         return DETECTORS[name]()
-    except KeyError:
-        raise UnknownName("contour detector", name, DETECTORS) from None
+    if name not in WEIGHTS:
+        raise BadArgument(f"The contour detector {name!r} takes no weights; leave {weights} out.")
+    return SketchTokens(Forest.load(weights))
+
+
+WEIGHTS: Mapping[str, Path] = {"sketch-tokens": SHIPPED_FOREST}
+"""Which detectors read a file of weights, and the one they come with: a model folder carries a copy."""

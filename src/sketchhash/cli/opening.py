@@ -1,0 +1,27 @@
+"""The options that say which gallery and which model, and what they open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sketchhash.model import Model
+
+GalleryFile = Annotated[Path, typer.Option("--gallery", metavar="FILE", help="The file that the gallery is kept in.")]
+ModelFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--model", metavar="FOLDER", help="The model folder; otherwise $SKETCHHASH_MODEL, or the one shipped."
+    ),
+]
+
+
+def load_model(folder: Path | None) -> Model:
+    """Load the model in ``folder``, or the default one."""
+    from sketchhash.model import Model
+    from sketchhash.model.shipped import default_model_folder
+
+    return Model.load(default_model_folder() if folder is None else folder)

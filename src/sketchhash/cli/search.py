@@ -1,0 +1,128 @@
+"""``sketchhash search``: find the photos of a gallery that look like a sketch."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from json import loads
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sketchhash.cli.console import say
+from sketchhash.cli.file_names import exact_json, shown
+from sketchhash.cli.opening import GalleryFile, ModelFolder, load_model
+from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sketchhash.gallery import Gallery, Hit
+    from sketchhash.model import Model
+
+# A sheet is to be looked at: more hits than this are printed, but not painted.
+_PAINTED = 100
+_COLUMNS = 5
+_CELL = 160
+
+
+def search(
+    sketch: Annotated[
+        str, typer.Argument(metavar="SKETCH", help="A picture of a sketch, a JSON file of strokes, or - for stdin.")
+    ],
+    gallery: GalleryFile,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many photos to find.")] = 20,
+    model: ModelFolder = None,
+    folder: Annotated[Path | None, typer.Option(metavar="DIR", help="Only photos below this folder.")] = None,
+    label: Annotated[str | None, typer.Option(metavar="NAME", help="Only photos with this label.")] = None,
+    rerank: Annotated[
+        bool, typer.Option("--rerank", help="Order the nearest by how sure the network is of each bit.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    show: Annotated[Path | None, typer.Option(metavar="FILE", help="Paint sketch and photos on this PNG.")] = None,
+) -> None:
+    """Print the photos nearest to a sketch: rank, distance in bits, path and label, with tabs between."""
+    from sketchhash.gallery import Gallery, Searcher
+    from sketchhash.imaging import write_png
+
+    content = _read(sketch)
+    with Gallery.open(gallery) as opened:
+        loaded = load_model(model)
+        opened.require(loaded)
+        ink = _ink(content, "standard input" if sketch == "-" else shown(sketch), loaded)
+        (values,) = loaded.encode_sketches(ink[None])
+        hits = Searcher(opened).search(values, k, folder, label, rerank)
+        if not hits:
+            _explain_nothing(opened, label)
+        if show is not None:
+            write_png(show, _sheet(ink, hits, opened))
+    if json:
+        typer.echo(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
+        return
+    for rank, hit in enumerate(hits, start=1):
+        cells = [str(rank), str(hit.distance), shown(hit.path), *([] if hit.label is None else [shown(hit.label)])]
+        typer.echo("\t".join(cells))
+
+
+def _read(sketch: str) -> bytes:
+    from sketchhash.imaging import Limits
+
+    most = Limits().bytes + 1  # the decoder refuses what has more
+    try:
+        if sketch == "-":
+            return sys.stdin.buffer.read(most)
+        with Path(sketch).open("rb") as file:
+            return file.read(most)
+    except OSError as problem:
+        raise BadArgument(
+            f"The sketch {shown(sketch)} cannot be read: {problem.strerror}. "
+            "Name a picture, a JSON file of strokes, or - for standard input."
+        ) from problem
+
+
+def _ink(content: bytes, name: str, model: Model) -> NDArray[np.uint8]:
+    """Draw a sketch as the model wants it, whether it came as a picture or as strokes."""
+    from sketchhash.imaging import Drawing, InkStyle, rasterise, read_sketch
+
+    wanted = model.manifest.ink
+    style = InkStyle(wanted.line_width, wanted.margin)
+    # No picture that can be read begins like this.
+    if content.lstrip().startswith((b"[", b"{")):
+        return rasterise(Drawing.from_json(_parse(content)), wanted.size, style)
+    try:
+        return read_sketch(content, wanted.size, style)
+    except UnreadableImage as problem:
+        raise UnreadableImage(str(problem).replace("these bytes", name)) from problem
+
+
+def _parse(content: bytes) -> object:
+    try:
+        return loads(content)
+    except (ValueError, RecursionError) as problem:
+        raise BadArgument(
+            f"The strokes are no valid JSON ({problem}). Write them as [[[x, y], ...], ...]."
+        ) from problem
+
+
+def _explain_nothing(gallery: Gallery, label: str | None) -> None:
+    labels = gallery.info().labels
+    if label is not None and label not in labels:
+        raise UnknownName("label", label, labels)
+    say("There are no photos to find in this part of the gallery.")
+
+
+def _sheet(ink: NDArray[np.uint8], hits: Sequence[Hit], gallery: Gallery) -> NDArray[np.uint8]:
+    from sketchhash.imaging import contact_sheet, read_photo
+
+    rows, captions = [[ink]], ["the sketch"]
+    for start in range(0, min(len(hits), _PAINTED), _COLUMNS):
+        row = hits[start : start + _COLUMNS]
+        rows.append([read_photo(gallery.thumbnail(hit.id)) for hit in row])
+        captions.append(
+            f"{start + 1} to {start + len(row)}, distance in bits: {', '.join(str(hit.distance) for hit in row)}"
+        )
+    return contact_sheet(rows, captions, _CELL)

@@ -1,0 +1,205 @@
+"""The SQLite file of a gallery: its tables, how it is opened, and what SQLite's errors mean.
+
+Codes and thumbnails have tables of their own: opening a gallery reads every code, and should not turn the pages
+that hold everything else. The removal of a code is logged, so that whoever has the codes in memory can follow:
+codes of greater ids are new, removals of greater numbers are news.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from sketchhash.errors import (
+    BadArgument,
+    BusyGallery,
+    DamagedState,
+    IncompatibleGallery,
+    SketchHashError,
+    UnwritableState,
+)
+from sketchhash.model import Model
+
+SCHEMA_VERSION = 1
+APPLICATION_ID = int.from_bytes(b"SkHa")
+
+PATIENCE = 5.0
+"""Seconds to wait for another writer before saying so."""
+
+_TABLES = (
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE photos (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        path BLOB NOT NULL UNIQUE,
+        sha256 BLOB NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        label TEXT,
+        indexed_at REAL NOT NULL
+    )""",
+    "CREATE INDEX photos_by_content ON photos (sha256)",
+    "CREATE INDEX photos_by_label ON photos (label)",
+    "CREATE TABLE codes (photo INTEGER PRIMARY KEY, code BLOB NOT NULL)",
+    "CREATE TABLE thumbnails (photo INTEGER PRIMARY KEY, jpeg BLOB NOT NULL)",
+    "CREATE TABLE removals (number INTEGER PRIMARY KEY AUTOINCREMENT, photo INTEGER NOT NULL)",
+    """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
+        DELETE FROM codes WHERE photo = OLD.id;
+        DELETE FROM thumbnails WHERE photo = OLD.id;
+    END""",
+    """CREATE TRIGGER code_removed AFTER DELETE ON codes BEGIN
+        INSERT INTO removals (photo) VALUES (OLD.photo);
+    END""",
+)
+
+
+@dataclass(frozen=True)
+class CodeMaker:
+    """The model that all codes of a gallery come from."""
+
+    name: str
+    fingerprint: str
+    bits: int
+
+    @classmethod
+    def of(cls, model: Model) -> Self:
+        """Describe ``model``."""
+        return cls(model.manifest.name, model.fingerprint, model.bits)
+
+
+def connect(path: Path, create: bool = False) -> sqlite3.Connection:
+    """Open the gallery at ``path``; ``create`` begins an empty file where there is none."""
+    if path.is_dir():
+        raise BadArgument(f"{path} is a folder; a gallery is one file. Name a file in it: {path / 'photos.gallery'}")
+    if not create and not path.exists():
+        raise BadArgument(f"There is no gallery at {path}. Make one with: sketchhash index")
+    with explained(path):
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{_access(path, create)}",
+            uri=True,
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            # FULL: a commit is on the disk when it returns, so photos reported as stored survive a power cut too.
+            # One commit a batch takes milliseconds, its photos most of a second.
+            connection.execute("PRAGMA synchronous = FULL")
+            if not create:
+                require_gallery(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def begin_gallery(connection: sqlite3.Connection, path: Path, maker: CodeMaker) -> None:
+    """Lay out the tables in an empty file; leave a gallery as it is, and refuse any other file."""
+    with explained(path):
+        if _is_empty(connection):
+            connection.execute("PRAGMA journal_mode = WAL")  # cannot change inside a transaction
+            with transaction(connection, "BEGIN IMMEDIATE"):
+                if _is_empty(connection):  # another process may have been faster
+                    for statement in _TABLES:
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+                    write_maker(connection, maker)
+        require_gallery(connection, path)
+
+
+def require_gallery(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise an error that says why, unless the file is a gallery that this version can read."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise DamagedState(
+            f"{path} is not a gallery: it belongs to another program, or is empty. "
+            "Name another file, or make a gallery with: sketchhash index"
+        )
+    if version != SCHEMA_VERSION:
+        raise IncompatibleGallery(
+            f"{path} has format version {version}, and this sketchhash reads {SCHEMA_VERSION}. "
+            "Type: pip install --upgrade sketchhash"
+        )
+
+
+def read_maker(connection: sqlite3.Connection) -> CodeMaker:
+    """Give the model that the gallery was made with."""
+    settings = dict(connection.execute("SELECT name, value FROM settings").fetchall())
+    return CodeMaker(settings["model"], settings["fingerprint"], settings["bits"])
+
+
+def write_maker(connection: sqlite3.Connection, maker: CodeMaker) -> None:
+    """Note the model that the gallery's codes come from."""
+    settings = {"model": maker.name, "fingerprint": maker.fingerprint, "bits": maker.bits}
+    connection.executemany("REPLACE INTO settings (name, value) VALUES (?, ?)", settings.items())
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    """Keep all that is done in the block, or none of it if an error leaves the block."""
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # on a full disk SQLite may have undone it by itself
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what SQLite says about the gallery at ``path`` into an error that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        error = _explanation(path, problem)
+        if error is None:
+            raise
+        raise error from problem
+
+
+def _explanation(path: Path, problem: sqlite3.Error) -> SketchHashError | None:
+    primary = getattr(problem, "sqlite_errorcode", 0) & 0xFF  # the other bits only tell variants apart
+    match primary:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return BusyGallery(f"Another process is writing to {path}. Try again when it has finished.")
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return DamagedState(
+                f"{path} is damaged, or not a gallery ({problem}). Restore it from a backup, "
+                "or delete it and index the photos again with: sketchhash index"
+            )
+        case sqlite3.SQLITE_FULL:
+            return UnwritableState(
+                f"There is no room left for {path}. All photos stored before are safe: "
+                "free some room and run the same command again."
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_IOERR:
+            return UnwritableState(
+                f"The gallery {path} cannot be written ({problem}). "
+                "See that its folder is there, may be written to and has room."
+            )
+    return None
+
+
+def _access(path: Path, create: bool) -> str:
+    """Say how SQLite should open the file: on a read-only disk a gallery can still be searched."""
+    if create:
+        return "mode=rwc"
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return "mode=rw"
+    # Readers of a write-ahead log share memory through a file, which cannot be made here; without a log there
+    # is nothing to share.
+    return "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    return (tables, application) == (0, 0)

@@ -1,0 +1,62 @@
+"""Photos with the contours that people saw in them: the Berkeley segmentation dataset, BSDS500, as plain pictures.
+
+    DIR/images/<split>/<id>.jpg
+    DIR/boundaries/<split>/<id>/<annotator>.png     white lines, one pixel thin, on black
+
+Several people traced each photo, each for themselves (Arbeláez, Maire, Fowlkes and Malik, PAMI 2011). The splits
+are named train (200 photos), val (100) and test (200).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.errors import DatasetProblem, UnreadableImage
+from sketchhash.imaging import read_photo
+
+
+@dataclass(frozen=True, eq=False)
+class TracedPhoto:
+    """A photo ``(h, w, 3)`` and what each annotator traced in it: ``(annotators, h, w)``, true on a contour."""
+
+    id: str
+    photo: NDArray[np.uint8]
+    contours: NDArray[np.bool_]
+
+
+def read_split(folder: Path, split: str) -> list[TracedPhoto]:
+    """Read a split whole, in the order of the ids: 1.6 MB a photo, so 320 MB for the 200 of train.
+
+    Raises:
+        DatasetProblem: If there are no photos, or one lacks its contours or does not have their size.
+    """
+    photos = sorted((folder / "images" / split).glob("*.jpg"))
+    if not photos:
+        raise DatasetProblem(
+            f"There are no photos in {folder / 'images' / split}. A folder of BSDS500 holds "
+            "images/<split>/<id>.jpg and boundaries/<split>/<id>/<annotator>.png."
+        )
+    return [_read(path, folder / "boundaries" / split / path.stem) for path in photos]
+
+
+def _read(path: Path, traced: Path) -> TracedPhoto:
+    maps = sorted(traced.glob("*.png"))
+    if not maps:
+        raise DatasetProblem(f"Nobody traced {path}: there are no PNG files in {traced}.")
+    try:
+        photo = read_photo(path)
+        contours = [read_photo(map_path)[:, :, 0] > 127 for map_path in maps]
+    except UnreadableImage as problem:
+        raise DatasetProblem(str(problem)) from problem
+    for map_path, contour in zip(maps, contours, strict=True):
+        if contour.shape != photo.shape[:2]:
+            height, width = contour.shape
+            raise DatasetProblem(
+                f"{map_path} is {width} × {height} pixels, but its photo {path} is "
+                f"{photo.shape[1]} × {photo.shape[0]}: they do not belong together."
+            )
+    return TracedPhoto(path.stem, photo, np.stack(contours))

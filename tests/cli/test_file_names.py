@@ -1,0 +1,69 @@
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sketchhash.gallery import Gallery
+
+ODD_NAMES = [b"new\nline.jpg", b"\xff\xfe.jpg", "ünï 😀.jpg".encode(), b"tab\t\x1b[31m.jpg"]
+
+
+@pytest.fixture
+def odd_gallery(tmp_path, run, paint_photo):
+    """Index photos with names of any bytes."""
+    for seed, name in enumerate(ODD_NAMES):
+        paint_photo(tmp_path / "odd" / os.fsdecode(name), seed)
+    assert run("index", tmp_path / "odd", "--gallery", tmp_path / "g").stdout == "4 added\n"
+    return tmp_path / "g"
+
+
+@pytest.mark.parametrize("to_file", [True, False])
+def test_an_export_as_json_lines_keeps_every_name(run, odd_gallery, tmp_path, to_file):
+    out = tmp_path / "out.jsonl"
+    result = run(
+        "gallery", "export", "--gallery", odd_gallery, "--format", "jsonl", *(["--out", out] if to_file else [])
+    )
+    text = out.read_text() if to_file else result.stdout
+    records = [json.loads(line) for line in text.splitlines()]
+    assert {os.fsencode(Path(record["path"]).name) for record in records} == set(ODD_NAMES)
+    with Gallery.open(odd_gallery) as opened:
+        assert {record["code"] for record in records} == {opened.code(record["id"]).hex() for record in records}
+
+
+def test_an_export_as_csv_escapes_bytes_that_are_not_text(run, odd_gallery):
+    records = list(csv.DictReader(io.StringIO(run("gallery", "export", "--gallery", odd_gallery).stdout, newline="")))
+    names = {Path(record["path"]).name for record in records}
+    assert names == {name.decode("utf-8", "backslashreplace") for name in ODD_NAMES}
+    assert all(len(record["sha256"]) == 64 for record in records)
+
+
+def test_odd_names_are_printed_on_one_line_each_and_json_is_exact(run, odd_gallery, sketch, tmp_path):
+    hits = [line.split("\t") for line in run("search", sketch, "--gallery", odd_gallery).stdout.splitlines()]
+    assert {Path(path).name for _, _, path in hits} == {
+        "new\\nline.jpg",
+        "\\xff\\xfe.jpg",
+        "ünï 😀.jpg",
+        "tab\\t\\x1b[31m.jpg",
+    }
+    exact = json.loads(run("search", sketch, "--gallery", odd_gallery, "--json").stdout)
+    assert {os.fsencode(Path(hit["path"]).name) for hit in exact} == set(ODD_NAMES)
+
+
+def test_all_verbs_print_odd_names_in_a_process_of_their_own(odd_gallery, tmp_path, start):
+    for path in (tmp_path / "odd").iterdir():
+        path.write_bytes(b"broken")
+    for arguments in (
+        ("index", tmp_path / "odd"),
+        ("gallery", "verify"),
+        ("gallery", "verify", "--json"),
+        ("gallery", "duplicates", "--radius", 32),
+        ("gallery", "export"),
+    ):
+        with start(*arguments, "--gallery", odd_gallery) as process:
+            data, talk = process.communicate(timeout=60)
+        assert b"Traceback" not in talk
+        assert process.returncode == (1 if "verify" in arguments else 0)
+        assert data.decode("utf-8")

@@ -1,0 +1,94 @@
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sketchhash.gallery import Gallery
+
+
+def test_info_counts_photos_and_labels(run, gallery):
+    text = run("gallery", "info", "--gallery", gallery).stdout
+    assert "photos        5\n" in text
+    assert "tiny, 32 bits" in text
+    document = json.loads(run("gallery", "info", "--gallery", gallery, "--json").stdout)
+    assert (document["photos"], document["labels"]) == (5, {"cat": 2, "dog": 3})
+    assert datetime.now(UTC) - datetime.fromisoformat(document["last_indexed"]) < timedelta(minutes=5)
+
+
+def test_a_sound_gallery_verifies(run, gallery):
+    result = run("gallery", "verify", "--gallery", gallery)
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_what_is_wrong_is_named_and_exits_with_1(run, gallery, photos, paint_photo):
+    paint_photo(photos / "cat/a.jpg", 77)
+    (photos / "dog/b.jpg").unlink()
+    with Gallery.open(gallery) as opened:
+        photo = opened.at(photos / "dog/c.jpg")
+        opened.rows("UPDATE codes SET code = x'00000000' WHERE photo = ?", photo.id)
+    result = run("gallery", "verify", "--gallery", gallery)
+    assert result.exit_code == 1
+    assert dict(line.split("\t") for line in result.stdout.splitlines()) == {
+        str(photos / "cat/a.jpg"): "its file has changed since it was indexed",
+        str(photos / "dog/b.jpg"): "its file is gone",
+        str(photos / "dog/c.jpg"): "the model gives it another code",
+    }
+    document = json.loads(run("gallery", "verify", "--gallery", gallery, "--json").stdout)
+    assert (document["photos"], len(document["wrong"])) == (5, 3)
+
+
+def test_photos_are_removed_and_their_files_stay(run, gallery, photos):
+    assert run("gallery", "remove", photos / "cat", photos / "dog/a.jpg", "--gallery", gallery).stdout == "3 removed\n"
+    assert json.loads(run("gallery", "info", "--gallery", gallery, "--json").stdout)["photos"] == 2
+    assert (photos / "cat/a.jpg").exists()
+
+
+def test_duplicates_are_grouped(run, gallery, photos):
+    assert run("gallery", "duplicates", "--gallery", gallery).stdout == ""
+    for name in ("cat/a", "dog/b"):
+        (photos / f"{name}-copy.jpg").write_bytes((photos / f"{name}.jpg").read_bytes())
+    run("index", photos, "--gallery", gallery)
+    groups = [[str(photos / f"{name}.jpg"), str(photos / f"{name}-copy.jpg")] for name in ("cat/a", "dog/b")]
+    assert run("gallery", "duplicates", "--gallery", gallery).stdout == "\n\n".join(map("\n".join, groups)) + "\n"
+    assert json.loads(run("gallery", "duplicates", "--gallery", gallery, "--json").stdout) == groups
+    near = json.loads(run("gallery", "duplicates", "--gallery", gallery, "--radius", 32, "--json").stdout)
+    assert [len(group) for group in near] == [7]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("index", "{photos}/nowhere", "--gallery", "{new}"),
+        ("index", "{photos}", "--gallery", "{new}", "--labels", "colour"),
+        ("index", "{photos}", "--gallery", "{new}", "--model", "{photos}"),
+        ("index", "{photos}", "--gallery", "{photos}"),
+        ("index", "{photos}", "--gallery", "{sketch}"),
+        ("index", "{photos}", "--gallery", "{sketch}", "--reindex"),
+        ("search", "{sketch}", "--gallery", "{new}"),
+        ("search", "{sketch}", "--gallery", "{sketch}"),
+        ("search", "{photos}", "--gallery", "{gallery}"),
+        ("search", "{new}", "--gallery", "{gallery}"),
+        ("search", "{gallery}", "--gallery", "{gallery}"),
+        ("search", "{sketch}", "--gallery", "{gallery}", "-k", "0"),
+        ("search", "{sketch}", "--gallery", "{gallery}", "--label", "dogg"),
+        ("search", "{sketch}", "--gallery", "{gallery}", "--show", "{new}/sheet.png"),
+        ("gallery", "info", "--gallery", "{new}"),
+        ("gallery", "verify", "--gallery", "{new}"),
+        ("gallery", "verify", "--gallery", "{gallery}", "--every", "0"),
+        ("gallery", "remove", "{photos}/cat", "{photos}/nowhere", "--gallery", "{gallery}"),
+        ("gallery", "duplicates", "--gallery", "{gallery}", "--radius", "-1"),
+        ("gallery", "export", "--gallery", "{gallery}", "--format", "xml"),
+        ("gallery", "export", "--gallery", "{gallery}", "--out", "{new}/out.csv"),
+    ],
+    ids=" ".join,
+)
+def test_bad_input_is_explained_and_changes_nothing(run, photos, gallery, sketch, tmp_path, arguments):
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    names = {"photos": photos, "gallery": gallery, "sketch": sketch, "new": tmp_path / "new"}
+    result = run(*(argument.format(**names) for argument in arguments))
+    assert result.exit_code in (1, 2)
+    assert "Error" in result.stderr
+    assert "Traceback" not in result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

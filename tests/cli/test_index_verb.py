@@ -1,0 +1,136 @@
+import json
+import signal
+import sqlite3
+import time
+from contextlib import closing
+
+from sketchhash.cli.indexing_progress import IndexingProgress
+from sketchhash.gallery import Gallery, Progress, Waiting
+
+
+def read_until(process, wanted):
+    """Read the events of a process up to one that is ``wanted``, and give that."""
+    for line in process.stdout:
+        event = json.loads(line)
+        if wanted(event):
+            return event
+    raise AssertionError(process.stderr.read())
+
+
+def test_index_sums_up_and_a_second_run_has_nothing_to_do(run, photos, tmp_path):
+    path = tmp_path / "new/test.gallery"
+    first, second = (run("index", photos, "--gallery", path) for _ in range(2))
+    assert (first.exit_code, first.stdout, first.stderr) == (0, "5 added\n", "")
+    assert second.stdout == "5 unchanged\n"
+
+
+def test_index_as_json_is_a_line_an_event_and_ends_with_the_summary(run, photos, tmp_path):
+    (photos / "cat/bad.jpg").write_bytes(b"junk")
+    result = run("index", photos, "--gallery", tmp_path / "g", "--json")
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [event["event"] for event in events] == ["progress", "failure", "progress", "summary"]
+    assert events[2] == {"event": "progress", "done": 6, "total": 6}
+    assert events[3]["added"] == 5
+    assert events[3]["failed"] == [{key: events[1][key] for key in ("path", "reason")}]
+    assert events[1]["path"] == str(photos / "cat/bad.jpg")
+
+
+def test_unreadable_photos_are_told_and_left_out(run, photos, tmp_path):
+    (photos / "cat/bad.jpg").write_bytes(b"junk")
+    result = run("index", photos, "--gallery", tmp_path / "g")
+    assert (result.exit_code, result.stdout) == (0, "5 added, 1 left out\n")
+    assert result.stderr.startswith(f"Left out {photos / 'cat/bad.jpg'}: its content is none of")
+
+
+def test_photos_that_are_gone_are_pruned_when_asked(run, photos, gallery):
+    (photos / "cat/a.jpg").unlink()
+    assert run("index", photos, "--gallery", gallery).stdout == "4 unchanged\n"
+    assert run("index", photos, "--gallery", gallery, "--prune").stdout == "1 removed, 4 unchanged\n"
+
+
+def test_another_model_needs_reindex_which_may_be_repeated(run, photos, gallery, make_model_folder):
+    other = make_model_folder(seed=1)
+    refused = run("index", photos, "--gallery", gallery, "--model", other)
+    assert refused.exit_code == 1
+    assert "sketchhash index --reindex" in refused.stderr
+    for summary in ("5 added\n", "5 unchanged\n"):
+        assert run("index", photos, "--gallery", gallery, "--model", other, "--reindex").stdout == summary
+
+
+def test_reindex_may_also_begin_a_gallery(run, photos, tmp_path):
+    (tmp_path / "g").touch()  # as a run leaves it that is killed at once
+    assert run("index", photos, "--gallery", tmp_path / "g", "--reindex").stdout == "5 added\n"
+
+
+def test_reindex_does_not_touch_a_gallery_of_a_newer_format(run, photos, gallery):
+    with Gallery.open(gallery) as opened:
+        opened.rows("PRAGMA user_version = 99")
+    assert "upgrade" in run("index", photos, "--gallery", gallery, "--reindex").stderr
+    with closing(sqlite3.connect(gallery)) as connection:
+        assert connection.execute("SELECT count(*) FROM photos").fetchall() == [(5,)]
+
+
+def test_without_any_model_it_is_said_how_to_name_one(run, photos, tmp_path, monkeypatch):
+    monkeypatch.setenv("SKETCHHASH_MODEL", "")
+    monkeypatch.setattr("sketchhash.model.shipped._SHIPPED", tmp_path / "nothing")
+    result = run("index", photos, "--gallery", tmp_path / "g")
+    assert result.exit_code == 2
+    assert "--model FOLDER" in result.stderr
+    assert not (tmp_path / "g").exists()
+
+
+def test_the_shipped_model_is_the_default(run, photos, tmp_path, monkeypatch, model_folder):
+    monkeypatch.delenv("SKETCHHASH_MODEL")
+    monkeypatch.setattr("sketchhash.model.shipped._SHIPPED", model_folder)
+    assert run("index", photos, "--gallery", tmp_path / "g").stdout == "5 added\n"
+
+
+def test_ctrl_c_keeps_what_is_stored_and_the_same_command_goes_on(run, tmp_path, paint_photo, start):
+    for seed in range(300):
+        paint_photo(tmp_path / f"photos/{seed:03}.jpg", seed)
+    command = ("index", tmp_path / "photos", "--gallery", tmp_path / "g", "--json")
+    with start(*command) as process:
+        kept = read_until(process, lambda event: event["event"] == "progress" and event["done"] > 0)["done"]
+        process.send_signal(signal.SIGINT)
+        _, talk = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"same command goes on" in talk
+    assert b"Traceback" not in talk
+    with Gallery.open(tmp_path / "g") as gallery:
+        stored = gallery.info().photos
+    assert kept <= stored < 300
+    summary = json.loads(run(*command).stdout.splitlines()[-1])
+    assert (summary["unchanged"], summary["added"]) == (stored, 300 - stored)
+
+
+def test_watching_takes_up_what_changes_until_ctrl_c(tmp_path, photos, paint_photo, start):
+    def is_summary(event):
+        return event["event"] == "summary" and event["added"] > 0
+
+    with start("index", photos, "--gallery", tmp_path / "g", "--watch", "--json") as process:
+        assert read_until(process, is_summary)["added"] == 5
+        paint_photo(photos / "new.jpg", 9)
+        assert read_until(process, is_summary)["added"] == 1
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode == 130
+
+
+def test_on_a_terminal_a_bar_shows_rate_and_time_left(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    with IndexingProgress() as progress:
+        for done in (0, 20, 40):
+            progress.tell(Progress(done, 100))
+            time.sleep(0.25)
+    shown = capsys.readouterr().err
+    assert "40/100" in shown
+    assert "photos/s" in shown
+    assert "0:00:0" in shown
+
+
+def test_elsewhere_there_is_no_bar_and_waiting_is_said_once(capsys):
+    with IndexingProgress() as progress:
+        for event in (Progress(0, 10), Waiting(), Waiting(), Progress(10, 10)):
+            progress.tell(event)
+    assert capsys.readouterr().err == "Another process is writing to the gallery; waiting for it ...\n"

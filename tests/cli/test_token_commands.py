@@ -1,0 +1,65 @@
+import json
+
+import numpy as np
+import pytest
+import typer
+from PIL import Image
+from typer.testing import CliRunner
+
+from sketchhash.cli.bench_tokens import tokens
+from sketchhash.cli.token_scores import score
+from sketchhash.cli.token_sheet import sheet
+from sketchhash.errors import UnknownName
+
+app = typer.Typer()
+app.command("bench")(tokens)
+app.command("score")(score)
+app.command("sheet")(sheet)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture
+def traced_folder(tmp_path):
+    photo = np.full((96, 128, 3), 40, dtype=np.uint8)
+    photo[:, 64:] = 210
+    contour = np.zeros((96, 128), dtype=bool)
+    contour[:, 64] = True
+    photos, maps = tmp_path / "images" / "test", tmp_path / "boundaries" / "test" / "1"
+    photos.mkdir(parents=True)
+    maps.mkdir(parents=True)
+    Image.fromarray(photo).save(photos / "1.jpg", quality=95)
+    Image.fromarray(contour).save(maps / "0.png")
+    return tmp_path
+
+
+def test_score_prints_the_table_and_then_reads_what_was_kept(traced_folder, tmp_path):
+    out = tmp_path / "out"
+    judge = ("score", "--data", traced_folder, "--detector", "gradient", "--cache", tmp_path / "cache")
+    judge += ("--thresholds", "9", "--processes", "1")
+    assert "| gradient | 1 | 0.9" in run(*judge, "--out", out)
+    assert {path.name for path in out.iterdir()} == {"scores.json", "precision_recall.png"}
+    (printed,) = json.loads(run(*judge, "--json"))
+    assert printed == json.loads((out / "scores.json").read_text())[0]
+
+
+def test_an_unknown_detector_stops_before_anything_is_read(tmp_path):
+    with pytest.raises(UnknownName, match="gradient"):
+        run("score", "--data", tmp_path / "nowhere", "--detector", "gradiant")
+
+
+def test_sheet_paints_a_picture(tmp_path):
+    out = tmp_path / "sheet.png"
+    run("sheet", "--data", "synthetic", "--out", out, "--detector", "gradient", "--count", "2")
+    assert np.asarray(Image.open(out)).std() > 10
+
+
+def test_bench_times_one_thread_and_two(monkeypatch):
+    monkeypatch.setenv("OPENCV_FOR_THREADS_NUM", "1")  # restored afterwards
+    printed = json.loads(run("bench", "--detector", "gradient", "--photos", "1", "--seconds", "0", "--json"))
+    assert [(speed["detector"], speed["threads"]) for speed in printed] == [("gradient", 1), ("gradient", 2)]
+    assert "| gradient | 2 |" in run("bench", "--detector", "gradient", "--photos", "1", "--seconds", "0")

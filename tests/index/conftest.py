@@ -1,0 +1,51 @@
+"""Codes that cluster, and what a search should find among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sketchhash.codes import hamming
+from sketchhash.index.hits import Hits
+
+
+@pytest.fixture(scope="session")
+def clustered() -> Callable[..., NDArray[np.uint8]]:
+    """Give a function that makes packed codes around random centres, with a share of their bits flipped."""
+
+    def make(size: int, bits: int, centres: int = 5, flipped: float = 0.08, seed: int = 0) -> NDArray[np.uint8]:
+        rng = np.random.default_rng(seed)
+        middles = rng.random((centres, bits)) < 0.5
+        return np.packbits(middles[rng.integers(centres, size=size)] ^ (rng.random((size, bits)) < flipped), axis=1)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def expected() -> Callable[..., Hits]:
+    """Give a function that finds the hits of one query the plainest way: sort everything by (distance, id)."""
+
+    def find(ids: NDArray[np.int64], codes: NDArray[np.uint8], query: NDArray[np.uint8], k: int, radius: int) -> Hits:
+        distances = hamming(query[None], codes)[0]
+        order = np.lexsort((ids, distances))[:k]
+        order = order[distances[order] <= radius]
+        return Hits(ids[order], distances[order])
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def assert_same_hits() -> Callable[[list[Hits], list[Hits]], None]:
+    """Give a function that compares the hits of many queries, id for id."""
+
+    def compare(found: list[Hits], expected: list[Hits]) -> None:
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one.ids, other.ids)
+            np.testing.assert_array_equal(one.distances, other.distances)
+            assert (one.ids.dtype, one.distances.dtype) == (np.int64, np.uint16)
+
+    return compare
