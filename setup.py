@@ -1,6 +1,7 @@
 """The native kernels: optional, so that an install without a C compiler works, on NumPy."""
 
 import sys
+from pathlib import Path
 
 from setuptools import Extension, setup
 
@@ -11,7 +12,7 @@ setup(
         Extension(
             f"sketchhash.native._{name}",
             sources=[f"src/sketchhash/native/{name}.c"],
-            depends=["src/sketchhash/native/module.h"],
+            depends=[str(header) for header in Path("src/sketchhash/native").glob("*.h")],
             extra_compile_args=FLAGS,
             py_limited_api=True,
             optional=True,

@@ -62,9 +62,7 @@ def score(
 
 def choose_detector(name: str, forest: Path | None) -> Detector:
     """Make the detector of that name, with another forest if one is given."""
-    from sketchhash import tokens
-    from sketchhash.tokens.forest import Forest
+    from sketchhash.tokens import WEIGHTS
+    from sketchhash.tokens import detector as make
 
-    if forest is not None and name == "sketch-tokens":
-        return tokens.SketchTokens(Forest.load(forest))
-    return tokens.detector(name)
+    return make(name, forest if name in WEIGHTS else None)

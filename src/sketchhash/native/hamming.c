@@ -57,7 +57,7 @@ static Search *prepare(int64_t searches, int64_t width, int64_t k, int64_t most,
 
 static void begin(Search *search, const uint8_t *query, int64_t radius) {
     search->query = query;
-    search->limit = (int)radius;
+    set_limit(search, (int)radius);
     search->within = search->count = 0;
     search->last = (Hit){INT64_MAX, MAX_BITS + 1};
     memset(search->counts, 0, (size_t)(search->width * 8 + 1) * sizeof *search->counts);

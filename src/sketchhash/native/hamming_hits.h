@@ -36,6 +36,7 @@ typedef struct {
     int in_id_order;        /* every row met has a larger id than those before it */
     int width;
     int limit;              /* the largest distance that can still enter; -1 if none */
+    uint8_t byte_limit;     /* the limit for distances that stay in bytes */
     int64_t within;         /* hits up to the limit */
     int64_t k, count, capacity;
     int64_t *counts;        /* hits at each distance */
@@ -94,6 +95,11 @@ static void settle(Search *search) {
         search->last = search->hits[total - 1];
 }
 
+INLINE void set_limit(Search *search, int limit) {
+    search->limit = limit;
+    search->byte_limit = (uint8_t)(limit < 0 ? 0 : limit > 255 ? 255 : limit);
+}
+
 /* Take the rows of a block that are near: those whose bits are set. */
 static void collect(Search *search, int64_t block, uint64_t near, const uint16_t *distances) {
     int64_t rows = search->rows->count - block * BLOCK;
@@ -110,8 +116,10 @@ static void collect(Search *search, int64_t block, uint64_t near, const uint16_t
         search->counts[distance]++;
         search->within++;
         /* With k hits at a distance or below, another one there loses if its id is larger, and may win if not. */
-        while (search->within - (search->in_id_order ? 0 : search->counts[search->limit]) >= search->k)
-            search->within -= search->counts[search->limit--];
+        while (search->within - (search->in_id_order ? 0 : search->counts[search->limit]) >= search->k) {
+            search->within -= search->counts[search->limit];
+            set_limit(search, search->limit - 1);
+        }
     }
 }
 

@@ -81,16 +81,12 @@ static void collect_bytes(Search *search, int64_t block, uint64_t near, const ui
     collect(search, block, near, distances);
 }
 
-INLINE uint8_t byte_limit(const Search *search) {
-    return (uint8_t)(search->limit < 0 ? 0 : search->limit > 255 ? 255 : search->limit);
-}
-
 AVX2 INLINE uint64_t at_most(__m256i sums, __m256i limit) {
     return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(sums, limit), sums));
 }
 
 AVX2 INLINE void take_near(Search *search, int64_t block, const uint8_t *sums) {
-    __m256i limit = _mm256_set1_epi8((char)byte_limit(search));
+    __m256i limit = _mm256_set1_epi8((char)search->byte_limit);
     __m256i left = _mm256_loadu_si256((const __m256i *)sums), right = _mm256_loadu_si256((const __m256i *)sums + 1);
     if (at_most(_mm256_min_epu8(left, right), limit))
         collect_bytes(search, block, at_most(left, limit) | at_most(right, limit) << BLOCK / 2, sums);
@@ -195,7 +191,7 @@ AVX512 INLINE void avx512_scan_lanes(const Rows *rows, int64_t first, int64_t la
             }
         }
         for (int lane = 0; lane < lanes; lane++) {
-            __m512i limit = _mm512_set1_epi8((char)byte_limit(searches + lane));
+            __m512i limit = _mm512_set1_epi8((char)searches[lane].byte_limit);
             uint64_t near = _mm512_cmple_epu8_mask(sums[lane], limit);
             if (near) {
                 uint8_t stored[BLOCK];
