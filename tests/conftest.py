@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import settings
+from onnx import TensorProto, helper, numpy_helper
 from PIL import Image, ImageDraw
+
+from sketchhash.model import InkInput, MadeWith, Manifest, PhotoInput, TokenInput, write_model
 
 # Machines are shared and noisy: a slow example is no defect.
 settings.register_profile("shared machine", deadline=None)
@@ -41,3 +44,57 @@ def paint_sketch() -> Callable[[Path, int], Path]:
         return path
 
     return paint
+
+
+@pytest.fixture(scope="session")
+def make_model_folder(tmp_path_factory) -> Callable[..., Path]:
+    """Give a function that writes tiny models of linear networks; other seeds give other codes."""
+
+    def make(bits: int = 32, seed: int = 0, tokens: TokenInput | None = None) -> Path:
+        size = 16
+        folder = tmp_path_factory.mktemp("models") / "tiny"
+        manifest = Manifest(
+            name="tiny",
+            bits=bits,
+            categories=("cat", "dog"),
+            photos=PhotoInput(size, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
+            ink=InkInput(size, offset=0.0, scale=1.0, line_width=0.1, margin=0.05),
+            tokens=tokens,
+            made_with=MadeWith("0.1.0", "toy", "ab" * 32, 3, "cd" * 32, {}),
+            scores={"map": 0.5},
+        )
+        ink = (size, size)
+        image_inputs = {"photos": (size, size, 3), **({"tokens": ink} if tokens else {})}
+        write_model(
+            folder,
+            manifest,
+            image_onnx=_linear_network(image_inputs, bits, seed),
+            sketch_onnx=_linear_network({"sketches": ink}, bits, seed),
+            card="# tiny\n",
+        )
+        return folder
+
+    return make
+
+
+def _linear_network(shapes: dict[str, tuple[int, ...]], bits: int, seed: int) -> bytes:
+    """Serialise values = Σ flatten(input) · weights, of which about half are positive."""
+    rng = np.random.default_rng(seed)
+    nodes, weights = [], []
+    for name, shape in shapes.items():
+        matrix = rng.standard_normal((np.prod(shape), bits)).astype(np.float32)
+        weights.append(numpy_helper.from_array(matrix, f"{name}.weights"))
+        nodes += [
+            helper.make_node("Cast", [name], [f"{name}.float"], to=TensorProto.FLOAT),
+            helper.make_node("Flatten", [f"{name}.float"], [f"{name}.flat"]),
+            helper.make_node("MatMul", [f"{name}.flat", f"{name}.weights"], [f"{name}.product"]),
+        ]
+    nodes.append(helper.make_node("Sum", [f"{name}.product" for name in shapes], ["values"]))
+    graph = helper.make_graph(
+        nodes,
+        "linear",
+        [helper.make_tensor_value_info(name, TensorProto.UINT8, ["n", *shape]) for name, shape in shapes.items()],
+        [helper.make_tensor_value_info("values", TensorProto.FLOAT, ["n", bits])],
+        weights,
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()

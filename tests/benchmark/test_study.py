@@ -56,6 +56,10 @@ def test_a_study_keeps_its_results_and_repeats_nothing(study, tmp_path, monkeypa
     monkeypatch.setattr(Study, "_run", lambda *arguments: pytest.fail("a finished run was repeated"))
     assert list(study.run(entries(tmp_path))) == results
 
+    (tmp_path / "quick.toml").write_text(QUICK.replace("epochs = 3", "epochs = 4"))
+    with pytest.raises(pytest.fail.Exception, match="repeated"):  # by another recipe, nothing is finished
+        list(study.run(entries(tmp_path)))
+
 
 def test_the_study_holds_every_ablation_once():
     listed = study_entries([32, 64], 64)

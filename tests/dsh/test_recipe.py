@@ -107,6 +107,11 @@ def test_a_recipe_that_cannot_be_used_says_why(text, complaint, written):
         load_recipe(written(text))
 
 
+def test_a_recipe_without_a_stage_is_told_which(written):
+    with pytest.raises(BadArgument, match=r"needs hashing; name a base recipe"):
+        load_recipe(written(MINIMAL.replace("[hashing]\nepochs = 2\n", "")))
+
+
 def test_a_missing_file_and_an_unknown_name_are_told_apart(tmp_path):
     with pytest.raises(BadArgument, match="cannot be read: No such file"):
         load_recipe(str(tmp_path / "absent.toml"))

@@ -8,7 +8,7 @@ from sketchhash.dsh.augment import augment_ink
 from sketchhash.dsh.corpus import Reader
 from sketchhash.dsh.networks import build_network, network_spec
 from sketchhash.dsh.progress import Silent
-from sketchhash.dsh.sources import Absent, Features, FeatureStore, Loaded, Pictures, Shown, weights_hash
+from sketchhash.dsh.sources import Absent, Features, FeatureStore, Joined, Loaded, Pictures, Shown, weights_hash
 
 SPEC = network_spec("tiny", bits=8)
 
@@ -133,3 +133,11 @@ def test_an_absent_branch_gives_zeros_of_its_shape():
     batch = Absent((1, 4, 4)).batch(torch.arange(3), None)
     assert batch.shape == (3, 1, 4, 4)
     assert not batch.any()
+
+
+def test_two_joined_sources_answer_in_the_order_of_the_rows():
+    first, second = Loaded(torch.arange(3)[:, None], augment_ink), Loaded(torch.arange(10, 14)[:, None], augment_ink)
+    joined = Joined(first, 3, second)
+    assert joined.batch(torch.tensor([6, 0, 3, 2]), None)[:, 0].tolist() == [13, 0, 10, 2]
+    assert joined.batch(torch.tensor([1]), None)[:, 0].tolist() == [1]
+    assert joined.batch(torch.tensor([4]), None)[:, 0].tolist() == [11]

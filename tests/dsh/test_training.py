@@ -19,7 +19,7 @@ from sketchhash.dsh.descent import seeded_epoch
 from sketchhash.dsh.discrete import solve_basis
 from sketchhash.dsh.hashing import Hashing
 from sketchhash.dsh.networks import Branches, build_network, network_spec
-from sketchhash.dsh.objective import Samples, objective
+from sketchhash.dsh.objective import Problem, Samples, objective
 from sketchhash.dsh.processes import Processes
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.recipe import load_recipe
@@ -163,7 +163,7 @@ def test_the_discrete_steps_never_raise_the_objective(recipe, dataset, tmp_path)
     network = job.network()
     desk = training.prepare(job, network, tmp_path, Silent(), Processes())
     training_set = training._training_set(desk, parts, [0, 1, 2, 3])
-    problem = training._problem(recipe, dataset.categories, BITS)
+    problem = training._problem(recipe, dataset.categories, BITS, training_set)
     hashing = Hashing(network, training_set, problem, recipe.hashing, 1, 0, Processes())
 
     def total():
@@ -203,6 +203,30 @@ def test_ablations_train_in_both_modes(recipe, branches, run, dataset):
     told = " ".join(listening.stages)
     assert ("tokens" in told) == branches.has_tokens
     assert ("pre-training on photos" in told) == branches.has_photos
+
+
+@pytest.mark.parametrize("branches", [Branches.FULL, Branches.WITHOUT_TOKENS])
+def test_c2_may_learn_from_all_ink_before_hashing(branches, run):
+    listening = Listening()
+    taught = replace(FROZEN, branches=branches, pretrain_ink=replace(TINY.pretrain_sketches, epochs=1, batch=8))
+    untaught = run(replace(FROZEN, branches=branches), name="without")
+    desk = run(taught, name="with", progress=listening)
+    assert any("pre-training on ink" in stage for stage in listening.stages) == branches.has_tokens
+    assert weights_hash(desk.network.c2.trunk) != weights_hash(untaught.network.c2.trunk)
+
+
+def test_balanced_weights_grow_with_samples_and_bits(run, monkeypatch):
+    problems = []
+    monkeypatch.setattr(training, "Problem", lambda **given: problems.append(given) or Problem(**given))
+    weights = replace(QUICK.objective, semantic_weight=0.5, quantisation_weight=2.0, balanced=True)
+    recipe = replace(QUICK, objective=weights, hashing=replace(QUICK.hashing, epochs=0))
+    desk = run(recipe)
+    parts = draw_split(desk.dataset, queries=2).apply(desk.dataset)
+    samples = (len(parts.training_photos) + len(parts.training_sketches)) / 2
+    (problem,) = problems
+    assert problem["semantic_weight"] == 0.5 * samples * BITS
+    assert problem["quantisation_weight"] == 2.0 * samples
+    assert problem["pairwise_weight"] == 1.0
 
 
 def test_hashing_leaves_frozen_trunks_alone_and_trains_all_that_is_behind_them(run, tmp_path):

@@ -1,60 +1,11 @@
-"""A tiny model, photos of one colour and galleries of them."""
+"""Tiny models, photos and galleries of them."""
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from sketchhash.gallery import Gallery, Summary, index_photos
-from sketchhash.model import InkInput, MadeWith, Manifest, Model, PhotoInput, write_model
-
-SIZE = 4
-
-
-def linear_graph(name, shape, bits, seed):
-    """Serialise values = flatten(input) · weights, of which about half are positive."""
-    matrix = np.random.default_rng(seed).standard_normal((np.prod(shape), bits)).astype(np.float32)
-    nodes = [
-        helper.make_node("Cast", [name], ["float"], to=TensorProto.FLOAT),
-        helper.make_node("Flatten", ["float"], ["flat"]),
-        helper.make_node("MatMul", ["flat", "weights"], ["values"]),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "linear",
-        [helper.make_tensor_value_info(name, TensorProto.UINT8, ["n", *shape])],
-        [helper.make_tensor_value_info("values", TensorProto.FLOAT, ["n", bits])],
-        [numpy_helper.from_array(matrix, "weights")],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
-
-
-@pytest.fixture(scope="session")
-def make_model_folder(tmp_path_factory):
-    """Give a function that writes tiny models; models of different seeds give different codes."""
-
-    def make(bits=32, seed=0):
-        folder = tmp_path_factory.mktemp("model") / "tiny"
-        manifest = Manifest(
-            name="tiny",
-            bits=bits,
-            categories=("cat",),
-            photos=PhotoInput(SIZE, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
-            ink=InkInput(SIZE, offset=0.0, scale=1.0, line_width=0.1, margin=0.05),
-            tokens=None,
-            made_with=MadeWith("0.1.0", "toy", "ab" * 32, 3, "cd" * 32, {}),
-            scores={},
-        )
-        write_model(
-            folder,
-            manifest,
-            image_onnx=linear_graph("photos", (SIZE, SIZE, 3), bits, seed),
-            sketch_onnx=linear_graph("sketches", (SIZE, SIZE), bits, seed),
-            card="# tiny\n",
-        )
-        return folder
-
-    return make
+from sketchhash.model import Model
 
 
 @pytest.fixture(scope="session")

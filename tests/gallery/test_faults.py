@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -131,6 +133,15 @@ def assert_sound(path, model, folder, acknowledged):
             assert (record.size, record.mtime_ns) == (status.st_size, status.st_mtime_ns)
 
 
+def assert_complete(code, events, path, model, folder):
+    """The run came to its end, and the gallery holds what one made afresh holds."""
+    assert (code, events[-1]["event"], events[-1]["failed"]) == (0, "summary", [])
+    with TemporaryDirectory() as elsewhere, Gallery.create(Path(elsewhere) / "afresh", model) as afresh:
+        list(index_photos(afresh, model, [folder], labels="folder"))
+        with Gallery.open(path) as continued:
+            assert contents(continued) == contents(afresh)
+
+
 @pytest.mark.slow
 def test_killed_at_any_moment_nothing_is_lost_and_the_next_run_goes_on(
     command_line, model, model_folder, folder, photo, tmp_path, capsys
@@ -140,9 +151,9 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_run_goes_on(
         photo(folder / f"{seed % 4}/{seed}.png", seed)
     path, seconds_a_run = tmp_path / "0.gallery", 0.5
     kills, finished, moments = 0, 0, set()
+    options = ("--model", model_folder, "--labels", "folder", "--prune", "--json")
     wanted, end = int(os.environ.get("SKETCHHASH_KILLS", 0)), time.monotonic() + KILLING_SECONDS
     while kills < wanted if wanted else time.monotonic() < end:
-        options = ("--model", model_folder, "--labels", "folder", "--prune", "--json")
         started = time.monotonic()
         code, events = command_line.run(
             *("index", folder, "--gallery", path, *options),
@@ -157,20 +168,17 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_run_goes_on(
             kills += 1
             moments.add(acknowledged)
             continue
-        assert (code, events[-1]["event"], events[-1]["failed"]) == (0, "summary", [])
-        with Gallery.open(path) as continued, Gallery.create(tmp_path / f"afresh {finished}", model) as afresh:
-            list(index_photos(afresh, model, [folder], labels="folder"))
-            assert contents(continued) == contents(afresh)
+        assert_complete(code, events, path, model, folder)
         finished += 1
         seconds_a_run = (seconds_a_run + seconds) / 2
         disturb(folder, photo, rng)
         if finished % 2 == 0:
             path = tmp_path / f"{finished}.gallery"
+    assert_complete(*command_line.run("index", folder, "--gallery", path, *options), path, model, folder)
     if wanted:
         with capsys.disabled():
             sys.stdout.write(f"\n{kills} kills after {sorted(moments)} photos; {finished} runs came to their end\n")
-    assert kills >= 5
-    assert finished >= 1
+    assert kills >= 1
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ from sketchhash.imaging.ink import InkStyle, rasterise
 from sketchhash.imaging.photos import fit_square
 from sketchhash.imaging.strokes import Drawing
 from sketchhash.model import Model
-from sketchhash.tokens import TokenStyle, detector, token_map
+from sketchhash.tokens import SketchTokens, TokenStyle, detector, token_map
+from sketchhash.tokens.forest import Forest
 
+LONE_LEAF = (([0], np.int32), ([0], np.int32), ([0], np.float32), ([-1], np.int32), ([0.5], np.float32))
 FILES = ("README.md", "image.onnx", "manifest.json", "sketch.onnx")
 
 
@@ -175,6 +177,23 @@ def test_a_detector_that_changed_is_refused(write, manifest):
     folder = write(tokens=replace(manifest.tokens, fingerprint="0" * 64))
     with pytest.raises(IncompatibleModel, match=r"'gradient' of fingerprint 0+, and this version's is .*README"):
         Model.load(folder)
+
+
+def test_a_learned_detector_comes_with_its_folder(write, manifest, photos, tmp_path):
+    forest = Forest(*(np.array(each, dtype) for each, dtype in LONE_LEAF))
+    forest.save(tmp_path / "forest.npz")
+    learned = SketchTokens(forest)
+    folder = write(
+        tokens=replace(manifest.tokens, detector="sketch-tokens", fingerprint=learned.fingerprint),
+        extra_files={"tokens.npz": (tmp_path / "forest.npz").read_bytes()},
+    )
+    assert Model.load(folder).encode_photos(photos).shape == (len(photos), manifest.bits)
+
+    without = write(
+        "without", tokens=replace(manifest.tokens, detector="sketch-tokens", fingerprint=learned.fingerprint)
+    )
+    with pytest.raises(IncompatibleModel, match="'sketch-tokens' of fingerprint"):
+        Model.load(without)
 
 
 def test_a_detector_that_is_unknown_is_refused(write, manifest):

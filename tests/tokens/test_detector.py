@@ -1,8 +1,7 @@
 import pytest
 
-from sketchhash import tokens
-from sketchhash.errors import UnknownName
-from sketchhash.tokens import DETECTORS, detector
+from sketchhash.errors import BadArgument, UnknownName
+from sketchhash.tokens import DETECTORS, WEIGHTS, detector
 
 
 @pytest.mark.parametrize("name", DETECTORS)
@@ -16,6 +15,7 @@ def test_an_unknown_detector_names_the_nearest():
         detector("gradiant")
 
 
-def test_the_room_lists_its_names_in_order():
-    assert tokens.__all__ == sorted(tokens.__all__)
-    assert all(hasattr(tokens, name) for name in tokens.__all__)
+def test_only_learned_detectors_take_weights(tmp_path):
+    assert detector("sketch-tokens", WEIGHTS["sketch-tokens"]).fingerprint == detector("sketch-tokens").fingerprint
+    with pytest.raises(BadArgument, match="'gradient' takes no weights"):
+        detector("gradient", tmp_path / "forest.npz")

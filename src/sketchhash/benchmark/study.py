@@ -79,7 +79,7 @@ class Study:
         for protocol in PROTOCOLS:
             for entry in entries:
                 path = self.folder / f"{entry.slug}-{protocol}.json"
-                if not path.exists():
+                if not _is_finished(path, entry):
                     self._run(entry, protocol, path)
                 yield _read(path)
 
@@ -116,6 +116,14 @@ class Study:
         photos = parts.training_photos
         views = Views(_plain(desk.photos, photos), labels(photos), _plain(desk.sketches, sketches), labels(sketches))
         return _Reference(REFERENCES[entry.method](entry.bits, self.seed).fit(views), desk)
+
+
+def _is_finished(path: Path, entry: Entry) -> bool:
+    """Tell whether a result is there that the recipe as it is now gave."""
+    if not path.exists():
+        return False
+    made_with = json.loads(path.read_text(encoding="utf-8"))["job"]["recipe"]["hash"]
+    return bool(made_with == load_recipe(entry.recipe).hash)
 
 
 def _plain(source: Callable[[Sequence[Item]], Source], items: Sequence[Item]) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import bench, benchmark, data, demo, export, gallery, index, search, tokens, train
+from sketchhash.cli import bench, benchmark, data, demo, export, gallery, index, search, serve, tokens, train
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -53,6 +53,7 @@ app.command("demo")(demo.demo)
 app.command("export")(export.export)
 app.command("index")(index.index)
 app.command("search")(search.search)
+app.command("serve")(serve.serve)
 app.command("train")(train.train)
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from sketchhash.datasets.items import Dataset, Item
 from sketchhash.datasets.names import CategoryNames
 from sketchhash.errors import DatasetProblem
-
-PICTURE_SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+from sketchhash.imaging import PICTURE_SUFFIXES
 
 # Names for the two folders that are in use: ours, and those of later papers' archives.
 FOLDER_PAIRS = (

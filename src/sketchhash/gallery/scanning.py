@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sketchhash.gallery.photos import Failure
-
-PHOTO_SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+from sketchhash.imaging import PICTURE_SUFFIXES
 
 
 def find_photos(places: Iterable[Path]) -> Iterator[Path | Failure]:
@@ -65,7 +64,7 @@ def _walk(top: Path) -> Iterator[Path | Failure]:
 
 
 def _is_named_like_a_photo(name: str) -> bool:
-    return os.path.splitext(name)[1].lower() in PHOTO_SUFFIXES  # noqa: PTH122 - five times as fast
+    return os.path.splitext(name)[1].lower() in PICTURE_SUFFIXES  # noqa: PTH122 - five times as fast
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

@@ -5,7 +5,7 @@ Sketches, drawn (`rasterise`) or pictured (`read_sketch`, `normalise_ink`), all 
 black ink of one width on white paper, fitted and centred in a square.
 """
 
-from sketchhash.imaging.decode import Limits, read_photo
+from sketchhash.imaging.decode import PICTURE_SUFFIXES, Limits, read_photo
 from sketchhash.imaging.ink import InkStyle, rasterise
 from sketchhash.imaging.photos import fit_square, shrink, thumbnail
 from sketchhash.imaging.sheet import contact_sheet, write_png
@@ -13,6 +13,7 @@ from sketchhash.imaging.sketches import normalise_ink, read_sketch
 from sketchhash.imaging.strokes import Drawing
 
 __all__ = [
+    "PICTURE_SUFFIXES",
     "Drawing",
     "InkStyle",
     "Limits",

@@ -22,6 +22,7 @@ from sketchhash.errors import UnreadableImage
 
 # Others stay closed: EPS starts Ghostscript, and rare decoders are where the security holes are.
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+PICTURE_SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 
 # The largest sensors in common use give 60 to 100 megapixels, in files of up to some 80 MB.
 MAX_PIXELS = 100_000_000

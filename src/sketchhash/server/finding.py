@@ -1,0 +1,122 @@
+"""From a drawing, a picture or a photo of the gallery to an answer."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.codes import pack, unpack
+from sketchhash.errors import UnreadableImage
+from sketchhash.gallery import Gallery, Hit, Searcher
+from sketchhash.imaging import Drawing, InkStyle, rasterise, read_photo, read_sketch, shrink
+from sketchhash.model import Model
+from sketchhash.server.limits import UPLOADS
+from sketchhash.server.photos import known
+from sketchhash.server.places import common_root, folder_below, folder_named, text_of
+from sketchhash.server.sampling import FollowingSample
+from sketchhash.server.schemas import DrawingQuery, HitAnswer, PictureQuery, SearchAnswer, TimingsAnswer, Wanted
+from sketchhash.server.similarity import Chance
+from sketchhash.server.timing import Stopwatch
+
+# As indexing has it: a photo of the gallery that is sent again then gets the very code that it has there.
+_LONGEST_SIDE = 512
+
+_SAMPLED = 4096
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search found: the hits, the query's code ``(1, bits // 8)``, and what chance would have given."""
+
+    hits: list[HitAnswer]
+    code: NDArray[np.uint8]
+    chance: Chance
+
+    def with_timings(self, watch: Stopwatch) -> SearchAnswer:
+        """Make it ready to be sent."""
+        return SearchAnswer(
+            hits=self.hits,
+            code=self.code.tobytes().hex(),
+            bits=8 * self.code.shape[1],
+            photos=self.chance.photos,
+            confidence=self.chance.confidence(self.hits[0].distance if self.hits else None),
+            timings_ms=TimingsAnswer(**watch.milliseconds()),
+        )
+
+
+class Finder:
+    """Answers queries; safe to use from many threads, which only take turns for the search itself."""
+
+    def __init__(self, model: Model, searcher: Searcher, gallery: Gallery) -> None:
+        """Take an own ``gallery`` to look things up in: the searcher's is locked while it searches."""
+        self._model = model
+        self._searcher = searcher
+        self._gallery = gallery
+        self._sample = FollowingSample(gallery, _SAMPLED)
+        self._ink = model.manifest.ink
+        self._style = InkStyle(self._ink.line_width, self._ink.margin)
+
+    def __len__(self) -> int:
+        """Count the photos that can be found."""
+        return len(self._searcher)
+
+    def find_by_drawing(self, query: DrawingQuery, watch: Stopwatch) -> Answer:
+        """Find photos that look like what was drawn."""
+        with watch.stage("ink"):
+            ink = rasterise(Drawing.from_json(query.strokes), self._ink.size, self._style)
+        return self._find_by_ink(ink, query, watch)
+
+    def find_by_picture(self, content: bytes, query: PictureQuery, watch: Stopwatch) -> Answer:
+        """Find photos that look like an uploaded photo, or like the sketch in an uploaded picture."""
+        try:
+            with watch.stage("ink"):
+                if query.kind == "photo":
+                    pixels = shrink(read_photo(content, UPLOADS, longest=_LONGEST_SIDE), _LONGEST_SIDE)
+                else:
+                    ink = read_sketch(content, self._ink.size, self._style, UPLOADS)
+        except UnreadableImage as problem:
+            reason = str(problem).replace("these bytes", "the picture")
+            raise UnreadableImage(f"{reason} Send another picture, such as a JPEG or PNG.") from problem
+        if query.kind == "sketch":
+            return self._find_by_ink(ink, query, watch)
+        with watch.stage("encode"):
+            (values,) = self._model.encode_photos([pixels])
+        return self._find(values, query, watch)
+
+    def find_similar(self, photo_id: int, query: Wanted, watch: Stopwatch) -> Answer:
+        """Find other photos that look like one of the gallery."""
+        with known(photo_id):
+            code = np.frombuffer(self._gallery.code(photo_id), dtype=np.uint8)
+        return self._find(unpack(code[np.newaxis])[0], query, watch, left_out=photo_id)
+
+    def _find_by_ink(self, ink: NDArray[np.uint8], query: Wanted, watch: Stopwatch) -> Answer:
+        with watch.stage("encode"):
+            (values,) = self._model.encode_sketches(ink[np.newaxis])
+        return self._find(values, query, watch)
+
+    def _find(
+        self, values: NDArray[np.generic], query: Wanted, watch: Stopwatch, left_out: int | None = None
+    ) -> Answer:
+        with watch.stage("search"):
+            root = common_root(self._gallery)
+            folder = folder_named(root, query.folder) if query.folder else None
+            wanted = query.k if left_out is None else query.k + 1
+            hits = self._searcher.search(values, wanted, folder, query.label)
+            code = pack(values[np.newaxis])
+            chance = Chance.estimate(code, self._sample.at(len(self)).codes, len(self))
+        found = [hit for hit in hits if hit.id != left_out][: query.k]
+        return Answer([_answer(hit, root, chance) for hit in found], code, chance)
+
+
+def _answer(hit: Hit, root: bytes, chance: Chance) -> HitAnswer:
+    return HitAnswer(
+        id=hit.id,
+        distance=hit.distance,
+        similarity=round(chance.similarity(hit.distance), 4),
+        label=hit.label,
+        name=text_of(os.fsencode(hit.path.name)),
+        folder=folder_below(root, hit.path),
+    )

@@ -1,0 +1,83 @@
+"""What the service tells about itself, for Prometheus: counts and times, never what anybody drew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import perf_counter
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sketchhash.server.timing import Stopwatch
+from sketchhash.server.work import WorkPool
+
+_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+class Metrics:
+    """The counts of one service."""
+
+    def __init__(self) -> None:
+        """Start at zero, apart from every other service in this process."""
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._photos = Gauge("sketchhash_photos", "Photos that can be found.", registry=self.registry)
+        self._pending = Gauge(
+            "sketchhash_work_pending", "Pieces of work waiting or being done.", ["pool"], registry=self.registry
+        )
+        self._stages = Histogram(
+            "sketchhash_stage_seconds", "Stages of a search.", ["stage"], buckets=_SECONDS, registry=self.registry
+        )
+        self._requests = Histogram(
+            "sketchhash_request_seconds", "Requests, by route.", ["route"], buckets=_SECONDS, registry=self.registry
+        )
+        self._answers = Counter(
+            "sketchhash_answers", "Answers, by route and status.", ["route", "status"], registry=self.registry
+        )
+
+    def count_search(self, watch: Stopwatch) -> None:
+        """Count the stages of a search that were needed."""
+        for stage, seconds in watch.seconds.items():
+            if seconds:
+                self._stages.labels(stage).observe(seconds)
+
+    def count_answer(self, route: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._requests.labels(route).observe(seconds)
+        self._answers.labels(route, str(status)).inc()
+
+    def text(self, photos: int, pools: Iterable[WorkPool]) -> bytes:
+        """Write all of it in Prometheus' format."""
+        self._photos.set(photos)
+        for pool in pools:
+            self._pending.labels(pool.name).set(pool.pending)
+        return generate_latest(self.registry)
+
+
+class Meter:
+    """Middleware that counts every answer."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        """Wrap ``app``."""
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Time a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start, status = perf_counter(), 500
+
+        async def send_noting_status(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noting_status)
+        finally:
+            # The template of the path and not the path itself: there are as many of those as clients care to invent.
+            route = getattr(scope.get("route"), "path", "other")
+            self._metrics.count_answer(route, status, perf_counter() - start)

@@ -1,0 +1,153 @@
+"""What goes over the wire, as types; the OpenAPI document is made from them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sketchhash.imaging.strokes import MAX_COORDINATE, MAX_POINTS, MAX_STROKES
+from sketchhash.server.limits import MOST_HITS
+from sketchhash.server.similarity import Confidence
+
+Coordinate = Annotated[float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE, allow_inf_nan=False)]
+Point = Annotated[list[Coordinate], Field(min_length=2, max_length=2, description="x to the right, y down")]
+Stroke = Annotated[list[Point], Field(max_length=MAX_POINTS)]
+HitCount = Annotated[int, Field(ge=1, le=MOST_HITS, description="How many hits.")]
+Folder = Annotated[str, Field(max_length=4096, description="Only photos below this folder of the gallery.")]
+Label = Annotated[str, Field(max_length=1024, description="Only photos with this label.")]
+PictureKind = Literal["photo", "sketch"]
+
+
+class Wanted(BaseModel):
+    """Which photos a search should find."""
+
+    k: HitCount = 40
+    folder: Folder | None = None
+    label: Label | None = None
+
+
+class DrawingQuery(Wanted):
+    """Strokes, and which photos to find by them; all strokes together may have 20,000 points."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"strokes": [[[0, 0], [80, 10], [40, 70], [0, 0]]], "k": 5, "folder": None, "label": None}]
+        },
+    )
+
+    strokes: Annotated[list[Stroke], Field(min_length=1, max_length=MAX_STROKES)]
+
+
+class PictureQuery(Wanted):
+    """What comes in a form beside the picture itself."""
+
+    kind: PictureKind = "photo"
+
+
+class HitAnswer(BaseModel):
+    """A photo that was found; ``distance`` counts bits, see `sketchhash.server.similarity` for ``similarity``."""
+
+    id: int
+    distance: int
+    similarity: Annotated[float, Field(ge=0, le=1)]
+    label: str | None
+    name: str
+    folder: str
+
+
+class TimingsAnswer(BaseModel):
+    """Milliseconds; a stage that was not needed took none, and the total counts the waiting too."""
+
+    ink: float
+    encode: float
+    search: float
+    total: float
+
+
+class SearchAnswer(BaseModel):
+    """Hits by distance, and then id; ``code`` is the query's, in hexadecimal."""
+
+    hits: list[HitAnswer]
+    code: str
+    bits: int
+    photos: int
+    confidence: Confidence
+    timings_ms: TimingsAnswer
+
+
+class DetailsAnswer(BaseModel):
+    """All that is known about a photo; its width and height are those of the upright picture, if it is there."""
+
+    id: int
+    path: str
+    label: str | None
+    size: int
+    indexed_at: datetime
+    width: int | None
+    height: int | None
+
+
+class FolderAnswer(BaseModel):
+    """A folder, and how many photos are at any depth below it."""
+
+    path: str
+    photos: int
+
+
+class ModelAnswer(BaseModel):
+    """The model that gave the codes; ``card`` is Markdown."""
+
+    name: str
+    categories: tuple[str, ...]
+    card: str
+    scores: dict[str, float]
+
+
+class GalleryAnswer(BaseModel):
+    """The gallery in numbers.
+
+    ``edition`` changes with every start of the service: pictures fetched with ``?v=<edition>`` may be kept for ever.
+    """
+
+    photos: int
+    bits: int
+    memory_bytes: int
+    labels: dict[str, int]
+    folders: list[FolderAnswer]
+    model: ModelAnswer
+    version: str
+    edition: str
+    last_indexed: datetime | None
+
+
+class MapPoint(BaseModel):
+    """A photo on the map of the gallery: x and y are -1 to 1, and photos whose codes are alike lie close."""
+
+    id: int
+    x: float
+    y: float
+    label: str | None
+
+
+class HealthAnswer(BaseModel):
+    """The service is there."""
+
+    status: Literal["ok"]
+    photos: int
+
+
+class Problem(BaseModel):
+    """What went wrong: ``kind`` for programs; ``message`` for people, with what to do next."""
+
+    kind: str
+    message: str
+
+
+class ProblemAnswer(BaseModel):
+    """The form of every error."""
+
+    error: Problem

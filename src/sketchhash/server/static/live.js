@@ -1,0 +1,51 @@
+// @ts-check
+/** Search while drawing: the newest question wins, older answers are dropped. */
+
+/**
+ * @template Question, Answer
+ * @typedef {{ question: Question, answer: Answer } | { question: Question, error: unknown }} Outcome
+ */
+
+/**
+ * Give `later`, which waits until the hand rests (but not for ever: a long line shows hits while it is
+ * drawn), `now`, which does not wait, and `stop`, which forgets the question.
+ * @template Question, Answer
+ * @param {(question: Question, signal: AbortSignal) => Promise<Answer>} search
+ * @param {(outcome: Outcome<Question, Answer>) => void} show
+ */
+export function liveSearch(search, show, { quietMs = 120, patienceMs = 400 } = {}) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  /** @type {AbortController | undefined} */
+  let inFlight;
+  /** @type {number | null} */
+  let waitingSince = null;
+
+  function stop() {
+    clearTimeout(timer);
+    waitingSince = null;
+    inFlight?.abort();
+  }
+
+  /** @param {Question} question */
+  async function now(question) {
+    stop();
+    const request = (inFlight = new AbortController());
+    try {
+      const answer = await search(question, request.signal);
+      if (!request.signal.aborted) show({ question, answer });
+    } catch (error) {
+      if (!request.signal.aborted) show({ question, error });
+    }
+  }
+
+  /** @param {Question} question */
+  function later(question) {
+    clearTimeout(timer);
+    waitingSince ??= performance.now();
+    const patience = patienceMs - (performance.now() - waitingSince);
+    timer = setTimeout(now, Math.max(0, Math.min(quietMs, patience)), question);
+  }
+
+  return { later, now, stop };
+}

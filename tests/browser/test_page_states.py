@@ -1,0 +1,147 @@
+"""When things are slow, wrong, out of reach or guarded."""
+
+import re
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright").expect
+
+LINE = [(0.2, 0.5), (0.8, 0.5)]
+
+
+def test_a_calm_note_says_when_nothing_is_close(page, draw, service, photograph_page):
+    service.confidence = "none"
+    draw(page, LINE)
+    expect(page.get_by_text("Nothing here is closer than chance.")).to_be_visible()
+    expect(page.locator("#hits li")).to_have_count(40)
+    photograph_page(page, "nothing-close")
+
+
+def test_the_number_of_hits_is_announced(page, draw):
+    draw(page, LINE)
+    expect(page.locator("#announcement")).to_have_text("40 hits of 48 photos")
+
+
+def test_a_slow_search_shows_that_it_is_under_way(page, draw, service, photograph_page):
+    service.delay = 1.0
+    draw(page, LINE)
+    expect(page.locator(".skeleton")).to_be_visible()
+    photograph_page(page, "slow")
+    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator(".skeleton")).to_be_hidden()
+
+
+def test_an_error_is_told_in_the_services_words_and_can_be_tried_again(page, draw, service, photograph_page):
+    service.failure = (422, "This picture is damaged. Save it again, and retry.")
+    draw(page, LINE)
+    expect(page.get_by_text("This picture is damaged. Save it again, and retry.")).to_be_visible()
+    photograph_page(page, "error")
+    service.failure = None
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#note")).to_be_hidden()
+
+
+def test_offline_keeps_the_drawing_and_comes_back_by_itself(open_page, draw, service, photograph_page):
+    page = open_page()
+    draw(page, LINE)
+    expect(page.locator("#hits li")).to_have_count(40)
+    page.context.set_offline(True)
+    draw(page, [(0.2, 0.2), (0.8, 0.2)])
+    expect(page.get_by_text("The gallery does not answer. Your drawing is kept.")).to_be_visible()
+    expect(page.locator("#hits li")).to_have_count(40)
+    photograph_page(page, "offline")
+    page.context.set_offline(False)
+    expect(page.get_by_text("The gallery does not answer.")).to_be_hidden()
+    assert len(service.searches[-1]["strokes"]) == 2
+
+
+def test_a_busy_gallery_is_asked_again_less_and_less_often(page, draw, service):
+    service.failure = (503, "The gallery is being opened.")
+    draw(page, LINE)
+    expect(page.get_by_text("The gallery is being opened. Your drawing is kept. Trying again in 2 s")).to_be_visible()
+    expect(page.get_by_text("Trying again in 4 seconds.")).to_be_visible()
+    service.failure = None
+    page.get_by_role("button", name="Try now").click()
+    expect(page.locator("#hits li")).to_have_count(40)
+
+
+def test_filters_that_leave_nothing_can_be_lifted(page, draw, service):
+    page.get_by_label("Folder").select_option("2025")
+    page.get_by_label("Label").evaluate("field => field.add(new Option('unicorn'))")
+    page.get_by_label("Label").select_option("unicorn")
+    draw(page, LINE)
+    expect(page.get_by_text("No photo passes these filters.")).to_be_visible()
+    page.get_by_role("button", name="Search all photos").click()
+    expect(page.locator("#hits li")).to_have_count(40)
+
+
+def test_a_photo_that_is_gone_is_explained(open_page, draw, service):
+    service.missing_photos = {1}
+    page = open_page()
+    draw(page, LINE)
+    page.locator("#hits button").first.click()
+    expect(page.get_by_text("It may have been moved or deleted")).to_be_visible()
+    page.get_by_role("button", name="Next hit").click()
+    expect(page.get_by_text("It may have been moved or deleted")).to_be_hidden()
+
+
+def test_the_token_in_the_address_opens_a_guarded_gallery(open_page, draw, service):
+    service.token = "s3cret"
+    page = open_page("#token=s3cret")
+    draw(page, LINE)
+    expect(page.locator("#hits img").first).to_have_js_property("naturalWidth", 160)
+    expect(page).to_have_url(service.address)
+
+
+def test_a_guarded_gallery_asks_for_its_token(open_page, draw, service, photograph_page):
+    service.token = "s3cret"
+    page = open_page()
+    page.get_by_label("Token").fill("wrong")
+    page.get_by_role("button", name="Open the gallery").click()
+    expect(page.get_by_text("This token does not fit.")).to_be_visible()
+    photograph_page(page, "guarded")
+    page.get_by_label("Token").fill("s3cret")
+    page.get_by_role("button", name="Open the gallery").click()
+    expect(page.get_by_text("48 photos")).to_be_visible()
+
+
+def test_about_shows_facts_timings_and_the_card_as_text(page, draw):
+    draw(page, LINE)
+    expect(page.locator("#hits li")).to_have_count(40)
+    page.keyboard.press("i")
+    about = page.get_by_role("dialog", name="About this gallery")
+    expect(about).to_contain_text(re.compile("Photos.*48.*Bits in a code.*64.*Memory of the codes.*384 bytes"))
+    expect(about).to_contain_text(re.compile("encode.*7.2 ms.*total.*9.8 ms"))
+    about.get_by_text("Model card").click()
+    expect(about.get_by_role("cell", name="the sketch | network")).to_be_visible()
+    expect(about.get_by_text("<img src=x onerror=alert(1)> is text.")).to_be_visible()
+
+
+def test_a_gallery_without_a_map_shows_none(page, service):
+    service.map = []
+    page.keyboard.press("i")
+    expect(page.get_by_text("Search once, and its stages show here.")).to_be_visible()
+    expect(page.get_by_text("Map of codes")).to_be_hidden()
+
+
+def test_a_dot_on_the_map_shows_its_photo(page, service, photograph_page):
+    service.map = [{"id": id, "x": id % 7, "y": id % 5, "label": f"label {id}"} for id in range(1, 36)]
+    page.keyboard.press("i")
+    expect(page.get_by_text("Map of codes")).to_be_visible()
+    box = page.locator("#map-canvas").bounding_box()
+    # Dots lie between edges of 10 pixels, and x and y both have their middle at id 17.
+    page.locator("#map-canvas").hover(position={"x": box["width"] / 2 + 2, "y": box["height"] / 2 - 2})
+    expect(page.get_by_text("label 17")).to_be_visible()
+    photograph_page(page, "map")
+
+
+def test_the_chosen_theme_is_kept(open_page):
+    page = open_page()
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="Light or dark").click()
+    dark = page.evaluate(ground)
+    assert dark != light
+    page.reload()
+    assert page.evaluate(ground) == dark

@@ -1,0 +1,127 @@
+"""``sketchhash serve``: starts, prints its address, answers, and ends with Ctrl-C."""
+
+import errno
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from sketchhash.cli.serve import serve
+from sketchhash.errors import BadArgument
+
+# No proxy of the environment stands between this machine and itself.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+@pytest.fixture
+def serving(gallery_file, model_folder):
+    """Give a function that runs the verb in a process, until the block ends; it gives the address printed."""
+
+    @contextmanager
+    def start(*arguments, **environment):
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-c", "import typer; from sketchhash.cli.serve import serve; typer.run(serve)"),
+                *("--gallery", str(gallery_file), "--model", str(model_folder), "--port", "0", *arguments),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        try:
+            yield process.stdout.readline().strip()
+            process.send_signal(signal.SIGINT)
+            _, talk = process.communicate(timeout=20)
+            assert (process.returncode, "Stopped." in talk, "Traceback" in talk) == (0, True, False), talk
+        finally:
+            process.kill()
+            process.communicate()
+
+    return start
+
+
+def fetch(address, **headers):
+    with OPENER.open(urllib.request.Request(address, headers=headers), timeout=10) as answer:
+        return json.load(answer)
+
+
+def test_it_serves_this_machine_until_ctrl_c(serving):
+    with serving() as address:
+        assert address.startswith("http://127.0.0.1:")
+        assert fetch(f"{address}health") == {"status": "ok", "photos": 6}
+        assert fetch(f"{address}api/gallery")["photos"] == 6
+
+
+def test_others_need_the_token_that_it_prints(serving):
+    with serving("--host", "0.0.0.0", SKETCHHASH_TOKEN="") as printed:
+        address, _, token = printed.partition("#token=")
+        assert len(token) >= 32
+        local = f"http://127.0.0.1:{address.rpartition(':')[2]}api/gallery"
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            fetch(local)
+        assert fetch(local, Authorization=f"Bearer {token}")["photos"] == 6
+
+
+def test_a_token_of_the_environment_holds_here_too(serving):
+    with serving(SKETCHHASH_TOKEN="a-token-of-my-own") as printed:
+        address, _, token = printed.partition("#token=")
+        assert token == "a-token-of-my-own"
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            fetch(f"{address}api/gallery")
+
+
+@pytest.fixture
+def run(gallery_file, model_folder):
+    """Give a function that runs the verb in this process, for errors that keep it from starting."""
+    app = typer.Typer()
+    app.command()(serve)
+
+    def invoke(*arguments):
+        given = ["--gallery", gallery_file, "--model", model_folder, *arguments]
+        return CliRunner().invoke(app, [str(each) for each in given])
+
+    return invoke
+
+
+def test_a_port_in_use_is_explained(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        error = run("--port", port).exception
+    assert isinstance(error, BadArgument)
+    assert str(error).startswith(f"Port {port} is in use.")
+
+
+def test_an_address_of_another_machine_is_explained(run, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
+
+    monkeypatch.setattr(socket, "create_server", refuse)
+    error = run("--host", "192.0.2.1").exception
+    assert isinstance(error, BadArgument)
+    assert "192.0.2.1" in str(error) and "--host" in str(error)
+
+
+def test_a_token_too_short_to_protect_is_refused(run, monkeypatch):
+    monkeypatch.setenv("SKETCHHASH_TOKEN", "short")
+    assert isinstance(run("--port", 0).exception, BadArgument)
+
+
+def test_settings_come_from_the_environment_unless_given(run, monkeypatch):
+    def refuse(host, port):
+        raise BadArgument(f"{host} {port}")
+
+    monkeypatch.setattr("sketchhash.server.listen", refuse)
+    monkeypatch.setenv("SKETCHHASH_HOST", "192.0.2.1")
+    monkeypatch.setenv("SKETCHHASH_PORT", "7")
+    assert str(run().exception) == "192.0.2.1 7"
+    assert str(run("--host", "192.0.2.2", "--port", 8).exception) == "192.0.2.2 8"

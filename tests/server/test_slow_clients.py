@@ -1,0 +1,131 @@
+"""Clients that dribble, stall or send too much, against a real server on this machine."""
+
+import http.client
+import logging
+import socket
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sketchhash.gallery import index_photos
+from sketchhash.server import Access, Patience, create_app, open_service
+from sketchhash.server import running as running_module
+
+PATIENCE = Patience(drawing_bytes=1000, picture_bytes=5000, arriving_seconds=0.5, taking_seconds=0.5)
+ENOUGH = 8.0  # seconds until a test gives up on a server that should have closed long before
+
+HEAD = b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture
+def address(service, running, monkeypatch):
+    monkeypatch.setattr(running_module, "HEADER_SECONDS", 0.5)
+    with running(create_app(service, Access(), PATIENCE)) as address:
+        yield address
+
+
+def dribble(address, beginning, drop):
+    """Send a beginning, then a drop every so often; give what came back, and after how many seconds it ended."""
+    start = time.monotonic()
+    received = b""
+    with socket.create_connection(address, timeout=0.05) as client:
+        client.sendall(beginning)
+        while time.monotonic() < start + ENOUGH:
+            try:
+                client.sendall(drop)
+                got = client.recv(65536)
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+            if not got:
+                break
+            received += got
+    return received, time.monotonic() - start
+
+
+def is_well(address):
+    connection = http.client.HTTPConnection(*address, timeout=5)
+    connection.request("GET", "/health")
+    is_ok = connection.getresponse().status == 200
+    connection.close()
+    return is_ok
+
+
+def test_a_head_that_dribbles_is_cut_off(address):
+    received, seconds = dribble(address, b"GET /health HTTP/1.1\r\nHost: localhost\r\n", b"X-Slow: 1\r\n")
+    assert received == b""
+    assert seconds < ENOUGH / 2
+    assert is_well(address)
+
+
+def test_a_second_head_that_dribbles_is_cut_off_too(address):
+    first = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    received, seconds = dribble(address, first, b"GET /health HTTP/1.1\r\nX-Slow: 1"[:1])
+    assert received.count(b"HTTP/1.1 200") == 1
+    assert seconds < ENOUGH / 2
+
+
+def test_a_client_that_says_nothing_is_cut_off(address):
+    received, seconds = dribble(address, b"", b"")
+    assert (received, seconds < ENOUGH / 2) == (b"", True)
+
+
+def test_a_body_that_dribbles_is_told_and_cut_off(address):
+    received, seconds = dribble(address, HEAD + b"Content-Length: 900\r\n\r\n", b" ")
+    assert b" 408 " in received.partition(b"\r\n")[0]
+    assert b'"too_slow"' in received
+    assert seconds < ENOUGH / 2
+    assert is_well(address)
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 999999999\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"])
+def test_a_body_without_end_is_told_and_cut_off(address, length):
+    drop = b"1f4\r\n" + b" " * 500 + b"\r\n"
+    received, seconds = dribble(address, HEAD + length, drop)
+    assert b" 413 " in received.partition(b"\r\n")[0]
+    assert b'"too_large"' in received
+    assert seconds < ENOUGH / 2
+
+
+def test_a_head_without_end_is_cut_off(address):
+    received, seconds = dribble(address, b"GET / HTTP/1.1\r\n", b"X: " + b"x" * 5000 + b"\r\n")
+    assert b" 200 " not in received.partition(b"\r\n")[0]
+    assert seconds < ENOUGH / 2
+
+
+def test_a_client_that_does_not_read_is_cut_off(gallery, photos, model, model_folder, gallery_file, running):
+    noise = np.random.default_rng(0).integers(0, 256, (2000, 2000, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(photos / "large.png", compress_level=0)
+    list(index_photos(gallery, model, [photos]))
+    photo = gallery.at(photos / "large.png").id
+    with (
+        open_service(gallery_file, model_folder) as service,
+        running(create_app(service, Access(), PATIENCE)) as address,
+    ):
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(address)
+        client.settimeout(ENOUGH)
+        client.sendall(f"GET /api/photos/{photo} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        time.sleep(1.5)
+        received = 0
+        while got := client.recv(1 << 20):
+            received += len(got)
+        client.close()
+        assert 0 < received < (photos / "large.png").stat().st_size
+        assert is_well(address)
+
+
+def test_a_client_that_goes_away_leaves_no_trace_in_the_log(address, caplog):
+    uvicorn_log = logging.getLogger("uvicorn")  # which passes nothing on to the root
+    uvicorn_log.addHandler(caplog.handler)
+    for _ in range(3):
+        with socket.create_connection(address) as client:
+            client.sendall(HEAD + b"Content-Length: 900\r\n\r\n{")
+            time.sleep(0.1)
+    assert is_well(address)
+    uvicorn_log.removeHandler(caplog.handler)
+    assert not caplog.records
