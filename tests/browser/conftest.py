@@ -262,7 +262,7 @@ def service(_server):
     return _server.RequestHandlerClass.service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # playwright keeps an event loop running, which other tests want to start
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright")
     if not CHROMIUM.exists():
@@ -320,7 +320,7 @@ def open_page(browser, service, watch):
         context.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _shared_page(browser):
     return browser.new_context(reduced_motion="reduce").new_page()
 

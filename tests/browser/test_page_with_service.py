@@ -4,51 +4,23 @@ import threading
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from sketchhash.datasets.synthetic.photographer import render_photo
 from sketchhash.gallery import Gallery, index_photos
-from sketchhash.model import InkInput, MadeWith, Manifest, Model, PhotoInput, write_model
+from sketchhash.model import Model
 from sketchhash.server import Access, create_app, listen, open_service, server
 
 expect = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright").expect
 
-BITS, SIDE = 32, 16
 CATEGORIES = ("cat", "house", "teapot")
 TOKEN = "a-token-for-tests"
 CIRCLE = [(0.5 + 0.3 * np.cos(turn), 0.5 + 0.3 * np.sin(turn)) for turn in np.linspace(0, 6.28, 13)]
 
 
-def network(name, shape):
-    """Serialise values = flatten(input) · weights: codes that mean nothing, and differ."""
-    weights = np.random.default_rng(0).standard_normal((np.prod(shape), BITS)).astype(np.float32)
-    nodes = [
-        helper.make_node("Cast", [name], ["float"], to=TensorProto.FLOAT),
-        helper.make_node("Flatten", ["float"], ["flat"]),
-        helper.make_node("MatMul", ["flat", "weights"], ["values"]),
-    ]
-    pixels = helper.make_tensor_value_info(name, TensorProto.UINT8, ["n", *shape])
-    values = helper.make_tensor_value_info("values", TensorProto.FLOAT, ["n", BITS])
-    graph = helper.make_graph(nodes, "linear", [pixels], [values], [numpy_helper.from_array(weights, "weights")])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
-
-
 @pytest.fixture
-def model_folder(tmp_path):
-    manifest = Manifest(
-        name="tiny",
-        bits=BITS,
-        categories=CATEGORIES,
-        photos=PhotoInput(SIDE, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
-        ink=InkInput(SIDE, offset=0.0, scale=1.0, line_width=0.1, margin=0.05),
-        tokens=None,
-        made_with=MadeWith("0.1.0", "toy", "ab" * 32, 3, "cd" * 32, {}),
-        scores={"map": 0.5},
-    )
-    networks = {"image_onnx": network("photos", (SIDE, SIDE, 3)), "sketch_onnx": network("sketches", (SIDE, SIDE))}
-    write_model(tmp_path / "tiny", manifest, **networks, card="# tiny\n\nA model for tests.\n")
-    return tmp_path / "tiny"
+def model_folder(make_model_folder):
+    return make_model_folder()
 
 
 @pytest.fixture

@@ -9,60 +9,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from sketchhash.gallery import Gallery, index_photos
-from sketchhash.model import InkInput, MadeWith, Manifest, Model, PhotoInput, write_model
+from sketchhash.model import Model
 from sketchhash.server import Access, create_app, listen, open_service, server
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would rather have httpx2, which schemathesis does not use
     from fastapi.testclient import TestClient
 
-BITS, SIZE = 32, 16
 NAMES = ("2023/a.png", "2024/summer/b.png", "2024/summer/c.png", "2024/winter/d.png", "2024/winter/e.bmp", "f.png")
 
 
-def network(name, shape):
-    """Serialise values = flatten(input) · weights, of which about half are positive."""
-    weights = np.random.default_rng(0).standard_normal((np.prod(shape), BITS)).astype(np.float32)
-    nodes = [
-        helper.make_node("Cast", [name], ["float"], to=TensorProto.FLOAT),
-        helper.make_node("Flatten", ["float"], ["flat"]),
-        helper.make_node("MatMul", ["flat", "weights"], ["values"]),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "linear",
-        [helper.make_tensor_value_info(name, TensorProto.UINT8, ["n", *shape])],
-        [helper.make_tensor_value_info("values", TensorProto.FLOAT, ["n", BITS])],
-        [numpy_helper.from_array(weights, "weights")],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
-
-
 @pytest.fixture(scope="session")
-def model_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    manifest = Manifest(
-        name="tiny",
-        bits=BITS,
-        categories=("cat", "dog"),
-        photos=PhotoInput(SIZE, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
-        ink=InkInput(SIZE, offset=0.0, scale=1.0, line_width=0.1, margin=0.05),
-        tokens=None,
-        made_with=MadeWith("0.1.0", "toy", "ab" * 32, 3, "cd" * 32, {}),
-        scores={"map": 0.5},
-    )
-    write_model(
-        folder,
-        manifest,
-        image_onnx=network("photos", (SIZE, SIZE, 3)),
-        sketch_onnx=network("sketches", (SIZE, SIZE)),
-        card="# tiny\n",
-    )
-    return folder
+def model_folder(make_model_folder):
+    return make_model_folder()
 
 
 @pytest.fixture(scope="session")

@@ -136,7 +136,7 @@ def test_the_fingerprint_tells_forests_apart_and_is_the_same_every_time():
 
 
 def test_the_shipped_forest_is_read_from_its_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(sketch_tokens, "_SHIPPED", tmp_path / "forest.npz")
+    monkeypatch.setattr(sketch_tokens, "SHIPPED_FOREST", tmp_path / "forest.npz")
     with pytest.raises(IncompatibleModel, match="is not there"):
         SketchTokens.shipped()
     BUSHY.forest.save(tmp_path / "forest.npz")

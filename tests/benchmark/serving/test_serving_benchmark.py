@@ -7,7 +7,6 @@ from time import perf_counter
 import numpy as np
 import pytest
 import typer
-from onnx import TensorProto, helper, numpy_helper
 from typer.testing import CliRunner
 
 from sketchhash.benchmark.serving import Figures, Pace, figures_table, fill_with_random_codes, measure
@@ -16,41 +15,12 @@ from sketchhash.benchmark.serving.figures import Memory
 from sketchhash.cli import bench_serve
 from sketchhash.gallery import Gallery, Searcher
 from sketchhash.imaging import Drawing
-from sketchhash.model import InkInput, MadeWith, Manifest, Model, PhotoInput, write_model
-
-BITS, SIZE = 32, 8
-
-
-def network(name, shape):
-    """Serialise values = flatten(input) · weights."""
-    weights = np.random.default_rng(0).standard_normal((np.prod(shape), BITS)).astype(np.float32)
-    nodes = [
-        helper.make_node("Cast", [name], ["float"], to=TensorProto.FLOAT),
-        helper.make_node("Flatten", ["float"], ["flat"]),
-        helper.make_node("MatMul", ["flat", "weights"], ["values"]),
-    ]
-    inputs = [helper.make_tensor_value_info(name, TensorProto.UINT8, ["n", *shape])]
-    outputs = [helper.make_tensor_value_info("values", TensorProto.FLOAT, ["n", BITS])]
-    graph = helper.make_graph(nodes, "linear", inputs, outputs, [numpy_helper.from_array(weights, "weights")])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
+from sketchhash.model import Model
 
 
 @pytest.fixture
-def model_folder(tmp_path):
-    folder = tmp_path / "tiny"
-    manifest = Manifest(
-        name="tiny",
-        bits=BITS,
-        categories=("cat",),
-        photos=PhotoInput(SIZE, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
-        ink=InkInput(SIZE, offset=0.0, scale=1.0, line_width=0.1, margin=0.05),
-        tokens=None,
-        made_with=MadeWith("0.1.0", "toy", "ab" * 32, 3, "cd" * 32, {}),
-        scores={},
-    )
-    image, sketch = network("photos", (SIZE, SIZE, 3)), network("sketches", (SIZE, SIZE))
-    write_model(folder, manifest, image_onnx=image, sketch_onnx=sketch, card="# tiny\n")
-    return folder
+def model_folder(make_model_folder):
+    return make_model_folder()
 
 
 @pytest.fixture
@@ -73,7 +43,7 @@ def test_random_codes_make_a_gallery_like_any_other(gallery_file):
     with Gallery.open(gallery_file) as gallery:
         assert gallery.info().photos == 500
         assert len({gallery.code(photo.id) for photo in gallery.photos()}) > 490
-        hits = Searcher(gallery).search(np.ones(BITS), 500)
+        hits = Searcher(gallery).search(np.ones(32), 500)
         assert 12 < np.mean([hit.distance for hit in hits]) < 20
 
 
