@@ -34,13 +34,14 @@ def found(searcher, query, k=1000, **filters):
     return [hit.id for hit in searcher.search(query, k, **filters)]
 
 
-def test_hits_come_by_distance_and_then_id_with_all_about_them(gallery, put, values):
+@pytest.mark.parametrize("lasting", [False, True])
+def test_hits_come_by_distance_and_then_id_with_all_about_them(gallery, put, values, lasting):
     for number, row in enumerate(values):
         put(f"/photos/{number}.jpg", row, label=f"label {number % 3}")
     query = np.random.default_rng(1).standard_normal(BITS)
     distances = hamming(pack(query[np.newaxis]), pack(values))[0]
     expected = sorted((int(distance), number) for number, distance in enumerate(distances))[:20]
-    assert Searcher(gallery).search(query, 20) == [
+    assert Searcher(gallery, lasting).search(query, 20) == [
         Hit(number + 1, distance, Path(f"/photos/{number}.jpg"), f"label {number % 3}") for distance, number in expected
     ]
 

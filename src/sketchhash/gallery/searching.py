@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery
 from sketchhash.gallery.store import Gallery, path_range
-from sketchhash.index import Index, build_index, rerank
+from sketchhash.index import Index, build_index, rerank, scan_index
 
 _STATE = """
     SELECT (SELECT value FROM settings WHERE name = 'fingerprint'),
@@ -54,8 +54,13 @@ class _State:
 class Searcher:
     """The codes of a gallery, ready to be searched; safe to use from many threads, which take turns."""
 
-    def __init__(self, gallery: Gallery) -> None:
-        """Load all codes: about a second for a million photos."""
+    def __init__(self, gallery: Gallery, lasting: bool = False) -> None:
+        """Load all codes: about a second for a million photos.
+
+        Args:
+            gallery: To be searched, and followed as it changes.
+            lasting: Take some seconds more for the index that answers fastest, as a service may.
+        """
         self._gallery = gallery
         self._bits = gallery.maker.bits
         self._turn = Lock()
@@ -63,7 +68,7 @@ class Searcher:
         self._last_listed = np.empty(0, dtype=np.int64)
         with gallery.snapshot():
             self._state = self._read_state()
-            self._index: Index = build_index(*read_codes(gallery))
+            self._index: Index = (build_index if lasting else scan_index)(*read_codes(gallery))
 
     def __len__(self) -> int:
         """Count the photos, as of the last search."""

@@ -27,18 +27,27 @@ INDEXES: dict[str, Callable[[int], Index]] = {
 
 # Below, a scan is as fast as finding the groups. Above, skipping pays if most codes are skipped.
 FEWEST_TO_PRUNE = 50_000
-LARGEST_SHARE_COMPARED = 0.25
+LARGEST_SHARE_COMPARED = 0.1
 
 SAMPLE = 32_768
 SAMPLE_QUERIES = 64
 USUAL_K = 100
 
 
+def scan_index(ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> Index:
+    """Build the index that is ready soonest, for packed codes ``(ids, bits // 8)`` that few queries will ask."""
+    return _filled("scan", ids, codes)
+
+
 def build_index(ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> Index:
     """Build the faster exact index for packed codes ``(ids, bits // 8)``: pruned if they cluster, else a scan."""
+    return _filled("pruned" if codes.ndim == 2 and _clusters(codes) else "scan", ids, codes)
+
+
+def _filled(name: str, ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> Index:
     if codes.ndim != 2:
         raise BadArgument(f"Packed codes are rows of bytes, got shape {codes.shape}. Type: pack(values)")
-    index = INDEXES["pruned" if _clusters(codes) else "scan"](codes.shape[1] * 8)
+    index = INDEXES[name](codes.shape[1] * 8)
     index.add(ids, codes)
     return index
 

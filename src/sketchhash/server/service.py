@@ -53,7 +53,7 @@ def open_service(gallery: Path, model_folder: Path) -> Iterator[Service]:
         # Threads take turns on an open gallery, so searching, looking up and counting have one each.
         searched, looked_up, counted = (stack.enter_context(Gallery.open(gallery, model)) for _ in range(3))
         service = Service(
-            finder=Finder(model, Searcher(searched), looked_up),
+            finder=Finder(model, Searcher(searched, lasting=True), looked_up),
             photos=Photos(looked_up),
             census=CensusTaker(counted),
             model=_describe(model, model_folder),
