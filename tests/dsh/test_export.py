@@ -24,7 +24,7 @@ from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
 from sketchhash.imaging import InkStyle
 from sketchhash.model import CardFacts, Inspection, Model, read_manifest, verify
-from sketchhash.tokens import TokenStyle, detector
+from sketchhash.tokens import WEIGHTS, TokenStyle, detector
 
 pytestmark = pytest.mark.slow
 
@@ -292,3 +292,13 @@ print(json.dumps(Model.load(pathlib.Path(sys.argv[1])).encode_drawing(drawing).t
         check=True,
     )
     np.testing.assert_allclose(json.loads(done.stdout), full.model.encode_drawing(sketch), atol=1e-5)
+
+
+def test_a_learned_detector_travels_with_the_model(by_branches, tmp_path):
+    full = by_branches[Branches.FULL]
+    job = replace(full.job, recipe=replace(full.job.recipe, detector="sketch-tokens"))
+    model = export(full.network, job, tmp_path / "model", FACTS, {})
+    assert (tmp_path / "model" / "tokens.npz").read_bytes() == WEIGHTS["sketch-tokens"].read_bytes()
+    assert "tokens.npz" in model.manifest.files
+    assert model.manifest.tokens.fingerprint == detector("sketch-tokens").fingerprint
+    assert not (full.folder / "tokens.npz").exists()
