@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sketchhash.codes import hamming, pack
+from sketchhash.codes import hamming, pack, unpack
 from sketchhash.gallery import index_photos
 from sketchhash.imaging import Drawing
 
@@ -18,15 +18,14 @@ def send(client, content, **fields):
     return client.post("/api/search", files={"picture": ("x.png", content)}, data=fields)
 
 
-def test_strokes_find_photos_by_the_distance_of_their_codes(client, strokes, model, gallery):
+def test_strokes_find_photos_whose_bits_agree_with_the_values_of_the_drawing(client, strokes, model, gallery):
     found = search(client, strokes=strokes, k=3)
-    code = pack(model.encode_drawing(Drawing.from_json(strokes)))
-    distances = {
-        photo.id: int(hamming(code, np.frombuffer(gallery.code(photo.id), np.uint8)[None])[0, 0])
-        for photo in gallery.photos()
-    }
-    nearest = sorted(distances, key=lambda photo: (distances[photo], photo))[:3]
-    assert [(hit["id"], hit["distance"]) for hit in found["hits"]] == [(id, distances[id]) for id in nearest]
+    (values,) = model.encode_drawing(Drawing.from_json(strokes))
+    code = pack(values[np.newaxis])
+    codes = {photo.id: np.frombuffer(gallery.code(photo.id), np.uint8)[None] for photo in gallery.photos()}
+    best = sorted(codes, key=lambda photo: -float(unpack(codes[photo])[0] @ values))[:3]
+    assert [hit["id"] for hit in found["hits"]] == best
+    assert [hit["distance"] for hit in found["hits"]] == [int(hamming(code, codes[photo])[0, 0]) for photo in best]
     assert (found["code"], found["bits"], found["photos"]) == (code.tobytes().hex(), 32, 6)
 
 

@@ -42,7 +42,7 @@ class Answer:
             code=self.code.tobytes().hex(),
             bits=8 * self.code.shape[1],
             photos=self.chance.photos,
-            confidence=self.chance.confidence(self.hits[0].distance if self.hits else None),
+            confidence=self.chance.confidence(min((hit.distance for hit in self.hits), default=None)),
             timings_ms=TimingsAnswer(**watch.milliseconds()),
         )
 
@@ -104,7 +104,7 @@ class Finder:
             root = common_root(self._gallery)
             folder = folder_named(root, query.folder) if query.folder else None
             wanted = query.k if left_out is None else query.k + 1
-            hits = self._searcher.search(values, wanted, folder, query.label)
+            hits = self._searcher.search(values, wanted, folder, query.label, reranked=True)
             code = pack(values[np.newaxis])
             chance = Chance.estimate(code, self._sample.at(len(self)).codes, len(self))
         found = [hit for hit in hits if hit.id != left_out][: query.k]
