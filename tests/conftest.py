@@ -11,7 +11,7 @@ from hypothesis import settings
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image, ImageDraw
 
-from sketchhash.model import InkInput, MadeWith, Manifest, PhotoInput, TokenInput, write_model
+from sketchhash.model import InkInput, MadeWith, Manifest, Model, PhotoInput, TokenInput, write_model
 
 # Machines are shared and noisy: a slow example is no defect.
 settings.register_profile("shared machine", deadline=None)
@@ -75,6 +75,16 @@ def make_model_folder(tmp_path_factory) -> Callable[..., Path]:
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session")
+def model_folder(make_model_folder) -> Path:
+    return make_model_folder()
+
+
+@pytest.fixture(scope="session")
+def model(model_folder) -> Model:
+    return Model.load(model_folder)
 
 
 def _linear_network(shapes: dict[str, tuple[int, ...]], bits: int, seed: int) -> bytes:

@@ -19,11 +19,6 @@ CIRCLE = [(0.5 + 0.3 * np.cos(turn), 0.5 + 0.3 * np.sin(turn)) for turn in np.li
 
 
 @pytest.fixture
-def model_folder(make_model_folder):
-    return make_model_folder()
-
-
-@pytest.fixture
 def gallery_file(tmp_path, model_folder):
     for number in range(12):
         category = CATEGORIES[number % len(CATEGORIES)]

@@ -11,11 +11,6 @@ from typer.testing import CliRunner
 from sketchhash.cli import app
 
 
-@pytest.fixture(scope="session")
-def model_folder(make_model_folder):
-    return make_model_folder()
-
-
 @pytest.fixture
 def run(model_folder, monkeypatch):
     """Give a function that runs the command line with the tiny model as the default one."""

@@ -15,16 +15,6 @@ def make_model(make_model_folder):
 
 
 @pytest.fixture(scope="session")
-def model_folder(make_model_folder):
-    return make_model_folder()
-
-
-@pytest.fixture(scope="session")
-def model(model_folder):
-    return Model.load(model_folder)
-
-
-@pytest.fixture(scope="session")
 def other_model(make_model):
     return make_model(bits=64, seed=1)
 

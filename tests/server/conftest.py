@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 
 from sketchhash.gallery import Gallery, index_photos
-from sketchhash.model import Model
 from sketchhash.server import Access, create_app, listen, open_service, server
 
 with warnings.catch_warnings():
@@ -20,16 +19,6 @@ with warnings.catch_warnings():
     from fastapi.testclient import TestClient
 
 NAMES = ("2023/a.png", "2024/summer/b.png", "2024/summer/c.png", "2024/winter/d.png", "2024/winter/e.bmp", "f.png")
-
-
-@pytest.fixture(scope="session")
-def model_folder(make_model_folder):
-    return make_model_folder()
-
-
-@pytest.fixture(scope="session")
-def model(model_folder):
-    return Model.load(model_folder)
 
 
 @pytest.fixture(scope="session")

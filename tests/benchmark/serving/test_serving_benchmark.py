@@ -19,11 +19,6 @@ from sketchhash.model import Model
 
 
 @pytest.fixture
-def model_folder(make_model_folder):
-    return make_model_folder()
-
-
-@pytest.fixture
 def gallery_file(tmp_path, model_folder):
     path = tmp_path / "random.gallery"
     with Gallery.create(path, Model.load(model_folder)) as gallery:
