@@ -65,8 +65,14 @@ def test_the_study_holds_every_ablation_once():
     listed = study_entries([32, 64], 64)
     assert len(listed) == len(set(listed)) == 2 * 3 + len(ABLATIONS)
     assert {entry.method for entry in ablation_entries(64)} == {*ABLATIONS, "full"}
+    assert len({entry.slug for entry in ablation_entries(64, repeats=3)}) == 3 * (len(ABLATIONS) + 1)
 
 
 def test_a_table_sets_both_protocols_beside_the_papers_numbers():
     results = [Result("full", 64, "seen", 0.8125, 0.7), Result("full", 64, "unseen", 0.5, 0.25)]
     assert table(results).splitlines()[-1] == "| full | 64 | 0.812 | 0.700 | 0.500 | 0.250 | 0.570 / 0.783 |"
+
+
+def test_a_table_gives_the_mean_and_spread_of_repeats():
+    results = [Result("full", 64, "seen", score, 0.5) for score in (0.70, 0.74, 0.75)]
+    assert table(results).splitlines()[-1] == "| full | 64 | 0.730 ±0.025 | 0.500 ±0.000 | – | – | 0.570 / 0.783 |"

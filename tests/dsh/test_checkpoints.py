@@ -39,12 +39,13 @@ def test_weights_come_back_as_they_were_in_any_memory_layout(tmp_path):
     assert all(torch.equal(weights[name], tensor) for name, tensor in module.state_dict().items())
 
 
-def test_an_array_comes_back_only_in_the_shape_it_should_have(tmp_path):
+def test_an_array_comes_back_only_in_the_shape_and_kind_it_should_have(tmp_path):
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     write_array(tmp_path / "a.npy", array)
-    np.testing.assert_array_equal(read_array(tmp_path / "a.npy", (2, 3)), array)
-    assert read_array(tmp_path / "a.npy", (3, 2)) is None
-    assert read_array(tmp_path / "absent.npy", (2, 3)) is None
+    np.testing.assert_array_equal(read_array(tmp_path / "a.npy", (2, 3), np.float32), array)
+    assert read_array(tmp_path / "a.npy", (3, 2), np.float32) is None
+    assert read_array(tmp_path / "a.npy", (2, 3), np.uint8) is None
+    assert read_array(tmp_path / "absent.npy", (2, 3), np.float32) is None
 
 
 @pytest.mark.parametrize("kept", [0, 7, 40, -1], ids=["empty", "header", "most of a header", "one byte short"])
@@ -52,7 +53,7 @@ def test_a_truncated_array_is_no_array(tmp_path, kept):
     path = tmp_path / "a.npy"
     write_array(path, np.ones((4, 4), dtype=np.float32))
     path.write_bytes(path.read_bytes()[:kept])
-    assert read_array(path, (4, 4)) is None
+    assert read_array(path, (4, 4), np.float32) is None
 
 
 @pytest.mark.parametrize(

@@ -292,10 +292,11 @@ def test_classifying_trains_the_network_it_was_given(sketches):
     optimiser = torch.optim.Adam(classifier.parameters(), lr=0.01)
     for _ in range(60):
         optimiser.zero_grad()
-        loss = cross_entropy(classifier(sketches), labels)
+        scores, short_scores = classifier(sketches)
+        loss = cross_entropy(scores, labels) + cross_entropy(short_scores, labels)
         loss.backward()
         optimiser.step()
-    assert loss < 0.1
+    assert loss < 0.3
     assert not torch.allclose(network.encode_sketches(sketches), before)
     torch.testing.assert_close(classifier.logits(network.ink_features(sketches)), classifier(sketches))
 

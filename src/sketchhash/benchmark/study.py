@@ -9,6 +9,7 @@ is the gallery).
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,11 +47,13 @@ class Entry:
     method: str
     recipe: str
     bits: int
+    repeat: int = 0
 
     @property
     def slug(self) -> str:
         """Name this entry's files."""
-        return f"{self.method.replace(' ', '-').lower()}-{self.bits}"
+        again = f"-repeat-{self.repeat}" if self.repeat else ""
+        return f"{self.method.replace(' ', '-').lower()}-{self.bits}{again}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Study:
 
     def _run(self, entry: Entry, protocol: str, path: Path) -> None:
         split = draw_split(self.dataset, self.queries, self.seed, PROTOCOLS[protocol])
-        job = Job(self.dataset, split, load_recipe(entry.recipe), entry.bits, self.seed)
+        job = Job(self.dataset, split, load_recipe(entry.recipe), entry.bits, self.seed, entry.repeat)
         parts = split.apply(self.dataset)
         started = perf_counter()
         if entry.method in REFERENCES:
@@ -115,7 +118,7 @@ class Study:
         sketches = [sketch for sketch in parts.training_sketches if sketch.label in found]
         photos = parts.training_photos
         views = Views(_plain(desk.photos, photos), labels(photos), _plain(desk.sketches, sketches), labels(sketches))
-        return _Reference(REFERENCES[entry.method](entry.bits, self.seed).fit(views), desk)
+        return _Reference(REFERENCES[entry.method](entry.bits, job.hashing_seed).fit(views), desk)
 
 
 def _is_finished(path: Path, entry: Entry) -> bool:
@@ -157,8 +160,19 @@ def _read(path: Path) -> Result:
     )
 
 
-def _numbers(result: Result | None) -> tuple[str, str]:
-    return (f"{result.mean_average_precision:.3f}", f"{result.precision_at_200:.3f}") if result else ("–", "–")
+def _numbers(repeats: Sequence[Result]) -> tuple[str, str]:
+    """Set the mean over repeats, and how far the worst is from the best."""
+    return (
+        _mean([result.mean_average_precision for result in repeats]),
+        _mean([result.precision_at_200 for result in repeats]),
+    )
+
+
+def _mean(values: Sequence[float]) -> str:
+    if not values:
+        return "–"
+    spread = f" ±{(max(values) - min(values)) / 2:.3f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.3f}{spread}"
 
 
 # Table 4 of the paper: mAP at 128 bits on TU-Berlin Extension and on Sketchy.
@@ -171,26 +185,32 @@ PAPER_ABLATIONS = {
 }
 
 
-def ablation_entries(bits: int) -> list[Entry]:
-    """List the five lines of Table 4."""
-    return [*(Entry(name, name, bits) for name in ABLATIONS), Entry("full", "tuned", bits)]
+def ablation_entries(bits: int, repeats: int = 1) -> list[Entry]:
+    """List the five lines of Table 4, each so many times."""
+    lines = [*((name, name) for name in ABLATIONS), ("full", "tuned")]
+    return [Entry(method, recipe, bits, repeat) for method, recipe in lines for repeat in range(repeats)]
 
 
-def study_entries(lengths: Sequence[int], ablation_bits: int) -> list[Entry]:
-    """List everything: all code lengths, the plain methods at each, and the ablations at one."""
+def study_entries(lengths: Sequence[int], ablation_bits: int, repeats: int = 1) -> list[Entry]:
+    """List everything: all code lengths, the plain methods at each, and the ablations at one, repeated."""
     compared = [Entry(method, "tuned", bits) for bits in lengths for method in (*REFERENCES, "full")]
-    return list(dict.fromkeys([*compared, *ablation_entries(ablation_bits)]))
+    return list(dict.fromkeys([*compared, *ablation_entries(ablation_bits, repeats)]))
 
 
 def table(results: Sequence[Result]) -> str:
-    """Set results as a Markdown table, one line a method and code length, beside the paper's Table 4."""
+    """Set results as a Markdown table, one line a method and code length, beside the paper's Table 4.
+
+    Repeats of a line become their mean, with half the distance from the worst to the best.
+    """
     lines = [
         "| method | bits | mAP seen | P@200 seen | mAP unseen | P@200 unseen | paper (128) |",
         "|---|---|---|---|---|---|---|",
     ]
-    cells = {(result.method, result.bits, result.protocol): result for result in results}
+    cells: dict[tuple[str, int, str], list[Result]] = defaultdict(list)
+    for result in results:
+        cells[result.method, result.bits, result.protocol].append(result)
     for method, bits in dict.fromkeys((result.method, result.bits) for result in results):
-        numbers = [number for protocol in PROTOCOLS for number in _numbers(cells.get((method, bits, protocol)))]
+        numbers = [number for protocol in PROTOCOLS for number in _numbers(cells[method, bits, protocol])]
         paper = PAPER_ABLATIONS.get(method)
         published = f"{paper[0]:.3f} / {paper[1]:.3f}" if paper else ""
         lines.append(f"| {method} | {bits} | {' | '.join(numbers)} | {published} |")

@@ -21,6 +21,7 @@ Photos = Annotated[str | None, typer.Option(metavar="DIR", help="Take the photos
 Out = Annotated[Path, typer.Option(help="The folder of results: finished runs in it are not repeated.")]
 Seed = Annotated[int, typer.Option(help="Seed of split, networks and codes.")]
 Queries = Annotated[int, typer.Option(help="Query sketches a category.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Times to train each line of Table 4, from other random codes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -32,6 +33,7 @@ def ablations(
     bits: Annotated[int, typer.Option(help="Length of the codes.")] = 64,
     seed: Seed = 0,
     queries: Queries = 10,
+    repeats: Repeats = 1,
     cache: CacheFolder = None,
     json: AsJson = False,
 ) -> None:
@@ -39,7 +41,7 @@ def ablations(
     prepare_torch()
     from sketchhash.benchmark.study import ablation_entries
 
-    _run(ablation_entries(bits), data, photos, out, seed, queries, cache, json)
+    _run(ablation_entries(bits, repeats), data, photos, out, seed, queries, cache, json)
 
 
 @app.command()
@@ -51,6 +53,7 @@ def dsh(
     ablation_bits: Annotated[int, typer.Option(help="Length of the codes of the ablations.")] = 64,
     seed: Seed = 0,
     queries: Queries = 10,
+    repeats: Repeats = 1,
     cache: CacheFolder = None,
     json: AsJson = False,
 ) -> None:
@@ -63,7 +66,7 @@ def dsh(
     if not all(part.strip().isdigit() for part in bits.split(",")):
         raise BadArgument(f"--bits takes whole numbers separated by commas, not {bits!r}.")
     lengths = [int(part) for part in bits.split(",")]
-    _run(study_entries(lengths, ablation_bits), data, photos, out, seed, queries, cache, json)
+    _run(study_entries(lengths, ablation_bits, repeats), data, photos, out, seed, queries, cache, json)
 
 
 def _run(

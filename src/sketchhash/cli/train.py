@@ -24,6 +24,15 @@ def train(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     split: Annotated[Path | None, typer.Option(help="A split file; without one the paper's split is drawn.")] = None,
     queries: Annotated[int, typer.Option(help="Query sketches a category, when no split is given.")] = 10,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="DIR", help="Learn from this dataset too; may be given again.")
+    ] = None,
+    unseen_photos: Annotated[
+        float, typer.Option(help="Share of the photos to keep out of training, when no split is given.")
+    ] = 0.0,
+    unseen_categories: Annotated[
+        str, typer.Option(help="Categories to keep out of training, separated by commas, when no split is given.")
+    ] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.run.")] = False,
     cache: CacheFolder = None,
 ) -> None:
@@ -34,8 +43,14 @@ def train(
     from sketchhash.dsh import cards, export, figures, processes, runs, training
     from sketchhash.dsh.recipe import load_recipe
 
-    dataset = datasets.open_dataset(data, photos)
-    drawn = datasets.Split.read(split) if split else datasets.draw_split(dataset, queries, seed)
+    collections = [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
+    dataset = datasets.join(collections)
+    unseen = [name.strip() for name in unseen_categories.split(",") if name.strip()]
+    drawn = (
+        datasets.Split.read(split)
+        if split
+        else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen)
+    )
     job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed)
     run = out.with_name(out.name + ".run")
     with processes.started() as group:

@@ -6,6 +6,7 @@ for. `open_dataset` recognises what lies in a folder; `draw_split` divides it as
 
 from sketchhash.datasets.check import Report, check
 from sketchhash.datasets.items import Dataset, Item
+from sketchhash.datasets.joining import collection, draw_joined_split, join
 from sketchhash.datasets.layouts import LAYOUTS, open_dataset, pair
 from sketchhash.datasets.names import zero_shot_categories, zero_shot_lists
 from sketchhash.datasets.pictures import photo_pixels, sketch_ink
@@ -20,10 +21,13 @@ __all__ = [
     "Report",
     "Split",
     "check",
+    "collection",
     "contact_sheet",
+    "draw_joined_split",
     "draw_split",
     "draw_zero_shot_split",
     "inventory_hash",
+    "join",
     "open_dataset",
     "pair",
     "photo_pixels",

@@ -26,12 +26,17 @@ FOLDER_PAIRS = (
 )
 
 
-def find_pair(root: Path) -> tuple[Path, Path] | None:
-    """Give the sketch and the photo folder below ``root``, or None when there is no such pair."""
-    for sketches, photos in FOLDER_PAIRS:
-        if (root / sketches).is_dir() and (root / photos).is_dir():
-            return root / sketches, root / photos
-    return None
+def find_pair(root: Path) -> tuple[Path | None, Path | None] | None:
+    """Give the sketch and the photo folder below ``root``, or None when there is no such pair.
+
+    Our own two folders may also stand alone: photos to search, or sketches to join with other ones.
+    """
+    for names in FOLDER_PAIRS:
+        sketches, photos = (root / name for name in names)
+        if sketches.is_dir() and photos.is_dir():
+            return sketches, photos
+    lone_sketches, lone_photos = (root / name if (root / name).is_dir() else None for name in FOLDER_PAIRS[0])
+    return (lone_sketches, lone_photos) if lone_sketches or lone_photos else None
 
 
 def is_folder_pair(root: Path) -> bool:

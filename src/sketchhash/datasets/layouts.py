@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from sketchhash.datasets.cifar10 import is_cifar10, load_cifar10
 from sketchhash.datasets.folders import is_folder_pair, load_folder_pair
 from sketchhash.datasets.items import Dataset, Item
-from sketchhash.datasets.names import fold
+from sketchhash.datasets.names import meaning
 from sketchhash.datasets.quickdraw import is_quickdraw, load_quickdraw
 from sketchhash.datasets.sketchy import is_sketchy, load_sketchy
 from sketchhash.datasets.synthetic import load as load_synthetic
@@ -46,7 +44,12 @@ LAYOUTS = (
         load_quickdraw,
     ),
     Layout("CIFAR-10", "data_batch_1.png … test_batch.png and their labels", is_cifar10, load_cifar10),
-    Layout("two folders", "sketches/<category>/ and photos/<category>/", is_folder_pair, load_folder_pair),
+    Layout(
+        "two folders",
+        "sketches/<category>/, photos/<category>/ or both",
+        is_folder_pair,
+        load_folder_pair,
+    ),
 )
 
 
@@ -61,9 +64,11 @@ def pair(sketches: Dataset, photos: Dataset) -> Dataset:
 
     Categories keep the sketch dataset's spelling; what only one side has is remarked on and left out.
     """
-    photo_labels = {_same(category): label for label, category in enumerate(photos.categories)}
+    photo_labels = {meaning(category): label for label, category in enumerate(photos.categories)}
     shared = {
-        category: photo_labels[_same(category)] for category in sketches.categories if _same(category) in photo_labels
+        category: photo_labels[meaning(category)]
+        for category in sketches.categories
+        if meaning(category) in photo_labels
     }
     if not shared:
         raise DatasetProblem(f"{sketches.name} and {photos.name} have no category in common.")
@@ -99,15 +104,3 @@ def _open(source: str | Path) -> Dataset:
 def _relabelled(items: Sequence[Item], labels: dict[int, int]) -> tuple[Item, ...]:
     kept = (replace(item, label=labels[item.label]) for item in items if item.label in labels)
     return tuple(sorted(kept, key=lambda item: (item.label, item.id)))
-
-
-def _same(category: str) -> str:
-    """Give one key to all the names that mean the same category in different datasets."""
-    return _synonyms().get(fold(category), fold(category))
-
-
-@cache
-def _synonyms() -> dict[str, str]:
-    text = files("sketchhash.datasets").joinpath("lists", "synonyms.tsv").read_text(encoding="utf-8")
-    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
-    return {fold(name): fold(row[0]) for row in rows for name in row}

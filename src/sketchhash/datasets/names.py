@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from importlib.resources import files
 
 from sketchhash.errors import UnknownName
@@ -19,6 +20,15 @@ def fold(name: str) -> str:
     True
     """
     return re.sub(r"[\s_()\-]+", "", name).casefold()
+
+
+def meaning(category: str) -> str:
+    """Give one key to all the names that mean the same category in different datasets.
+
+    >>> meaning("car (sedan)") == meaning("automobile")
+    True
+    """
+    return _synonyms().get(fold(category), fold(category))
 
 
 class CategoryNames:
@@ -62,6 +72,12 @@ def zero_shot_categories(list_name: str) -> tuple[str, ...]:
     if list_name not in zero_shot_lists():
         raise UnknownName("zero-shot list", list_name, zero_shot_lists())
     return tuple(_lines(f"zero_shot/{list_name}.txt"))
+
+
+@cache
+def _synonyms() -> dict[str, str]:
+    rows = [line.split("\t") for line in _lines("synonyms.tsv")]
+    return {fold(name): fold(row[0]) for row in rows for name in row}
 
 
 def _lines(file: str) -> list[str]:

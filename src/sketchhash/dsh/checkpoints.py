@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import torch
@@ -15,6 +15,8 @@ from torch import Tensor, nn
 
 from sketchhash.errors import DamagedState, UnwritableState
 from sketchhash.files import replacing
+
+Number = TypeVar("Number", np.float32, np.uint8)
 
 
 def write_checkpoint(path: Path, state: Mapping[str, object]) -> None:
@@ -45,18 +47,18 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         raise DamagedState(f"{path} cannot be read: remove it to pre-train anew.") from problem
 
 
-def write_array(path: Path, array: NDArray[np.float32]) -> None:
+def write_array(path: Path, array: NDArray[Number]) -> None:
     """Write an array in NumPy's format."""
     _write(path, lambda file: np.save(file, array))
 
 
-def read_array(path: Path, shape: tuple[int, ...]) -> NDArray[np.float32] | None:
-    """Read an array of this shape, or nothing if it is absent or damaged."""
+def read_array(path: Path, shape: tuple[int, ...], dtype: type[Number]) -> NDArray[Number] | None:
+    """Read an array of this shape and kind, or nothing if it is absent or damaged."""
     try:
-        array: NDArray[np.float32] = np.load(path)
+        array: NDArray[Number] = np.load(path)
     except (OSError, EOFError, ValueError):
         return None
-    return array if array.shape == shape and array.dtype == np.float32 else None
+    return array if array.shape == shape and array.dtype == dtype else None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from sketchhash.datasets import Dataset, Item
 from sketchhash.dsh.augment import augment_ink, augment_photos
+from sketchhash.dsh.checkpoints import read_array, write_array
 from sketchhash.dsh.corpus import Reader
 from sketchhash.dsh.networks import HashNetwork, Net
 from sketchhash.dsh.processes import device
@@ -44,6 +45,7 @@ class Desk:
         self.dataset, self.network, self.recipe, self.progress = dataset, network, recipe, progress
         self.reader = Reader.for_network(network.spec, recipe.detector, cache)
         self.store = FeatureStore(cache / "features", seed, progress)
+        self.ink_folder = cache / "sketches"
         self._tables: dict[Kind, _Table] = {}
 
     def prepare_photos(self) -> None:
@@ -145,9 +147,15 @@ class Desk:
         return Pictures(items, self.reader.tokens, augment_ink)
 
     def _sketch_pictures(self, items: Sequence[Item]) -> Source:
-        """Load sketches into memory: they are small, and slow to bring into their normal form."""
-        with self.progress.stage("reading sketches", len(items)) as advance:
-            return Loaded(torch.from_numpy(self.reader.sketches(items, advance)), augment_ink)
+        """Load sketches, kept on disk once read: they are small, and slow to bring into their normal form."""
+        side = self.network.spec.ink_side
+        path = self.ink_folder / f"{self.reader.fingerprint(Kind.SKETCHES, items)[:32]}.npy"
+        ink = read_array(path, (len(items), 1, side, side), np.uint8)
+        if ink is None:
+            with self.progress.stage("reading sketches", len(items)) as advance:
+                ink = self.reader.sketches(items, advance)
+            write_array(path, ink)
+        return Loaded(torch.from_numpy(ink), augment_ink)
 
     def _shown(self, kind: Kind, items: Sequence[Item], load: Callable[[], Source], views: int = 1) -> Shown:
         return Shown(kind, items, load, self.reader.fingerprint(kind, items), views)

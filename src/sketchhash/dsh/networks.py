@@ -243,24 +243,32 @@ class Classifier(nn.Module):
         """Start the scores at zero: the labels break the tie, so nothing random is needed."""
         super().__init__()
         self.net = net
-        self.scores = nn.Linear(net.fc_b.out_features, categories)
-        nn.init.zeros_(self.scores.weight)
-        nn.init.zeros_(self.scores.bias)
+        self.scores = _zero_layer(net.fc_b.out_features, categories)
+        self.short_scores = _zero_layer(net.backbone.features, categories)
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Turn pixels into logits ``(n, categories)``."""
+    def forward(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        """Turn pixels into logits, see `logits`."""
         return self.logits(self.net.pool3(pictures))
 
-    def logits(self, pool3: Tensor) -> Tensor:
-        """Turn the trunk's features into logits ``(n, categories)``."""
-        logits: Tensor = self.scores(self.net(pool3))
-        return logits
+    def logits(self, pool3: Tensor) -> tuple[Tensor, Tensor]:
+        """Turn the trunk's features into logits ``(n, categories)``, by fc_b and the short way.
+
+        The short way teaches the trunk from the first step, when the layers above it are still random.
+        """
+        return self.scores(self.net(pool3)), self.short_scores(pool3)
 
 
 def _no_features(pictures: Tensor) -> Tensor:
     """Stand in for the pool3 features of a removed branch: ``(n, 0)``."""
     # shape[0], not len: the ONNX exporter would freeze len to the batch it was shown.
     return torch.empty(pictures.shape[0], 0, device=pictures.device)
+
+
+def _zero_layer(inputs: int, outputs: int) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 def _hash_layer(inputs: int, bits: int) -> nn.Linear:
@@ -287,9 +295,9 @@ SIZES: dict[str, NetworkSpec] = {
         c1="efficientnet-lite0",
         c2="efficientnet-lite0",
         photo_side=192,
-        ink_side=112,
-        fc_a=1024,
-        fc_b=512,
+        ink_side=128,
+        fc_a=512,
+        fc_b=256,
         dropout=0.2,
     ),
     "tiny": NetworkSpec(

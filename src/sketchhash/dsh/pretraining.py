@@ -64,7 +64,8 @@ def _train(
     labels = torch.tensor([item.label for item in lesson.items], device=device())
     with torch.random.fork_rng(devices=[]):  # a new layer draws weights before they are set to zero
         classifier = Classifier(net, categories).to(device())
-    wrapped = processes.wrap(_Teacher(classifier, source, labels, steps.label_smoothing))
+    teacher = _Teacher(classifier, source, labels, steps.label_smoothing)
+    wrapped = processes.wrap(teacher)
     descent = Descent(wrapped, steps)
     first = 0
     if checkpoint.exists():
@@ -74,6 +75,7 @@ def _train(
         first = state["epoch"]
     for epoch in range(first, steps.epochs):
         classifier.train()
+        teacher.reduces = epoch < steps.reduced_epochs
         with seeded_epoch(seed, stage, epoch, processes) as generator:
             batches = shuffled(len(labels), max(1, len(labels) // steps.batch), generator)
             loss = partial(_shared_loss, wrapped, processes, processes.own(generator))
@@ -102,11 +104,25 @@ class _Teacher(nn.Module):
     def __init__(self, classifier: Classifier, source: Source, labels: Tensor, smoothing: float) -> None:
         super().__init__()
         self.classifier, self.source, self.labels, self.smoothing = classifier, source, labels, smoothing
+        self.reduces = False
 
     def forward(self, rows: Tensor, generator: Generator) -> Tensor:
         batch = self.source.batch(rows, generator).to(self.labels.device)
-        logits = self.classifier.logits(batch) if isinstance(self.source, Features) else self.classifier(batch)
-        return functional.cross_entropy(logits, self.labels[rows], label_smoothing=self.smoothing)
+        if isinstance(self.source, Features):
+            logits, short_logits = self.classifier.logits(batch)
+        else:
+            logits, short_logits = self.classifier(_reduced(batch) if self.reduces else batch)
+        labels = self.labels[rows]
+        loss, short_loss = (
+            functional.cross_entropy(scores, labels, label_smoothing=self.smoothing)
+            for scores in (logits, short_logits)
+        )
+        return loss + short_loss
+
+
+def _reduced(pictures: Tensor) -> Tensor:
+    """Shrink pictures to three quarters of their side."""
+    return functional.interpolate(pictures.float(), scale_factor=0.75, mode="bilinear", antialias=True)
 
 
 def _key(net: Net, lesson: Shown, steps: Steps, seed: int) -> str:

@@ -26,23 +26,34 @@ from sketchhash.dsh.processes import Processes
 from sketchhash.dsh.recipe import Recipe, parse_recipe
 from sketchhash.errors import BadArgument
 
+_NEXT_REPEAT = 7919  # far from the seeds that people give
 _PACKAGES = ("numpy", "pillow", "sketchhash", "torch")
 
 
 @dataclass(frozen=True)
 class Job:
-    """What to train, and on what."""
+    """What to train, and on what.
+
+    A ``repeat`` above 0 is the same job with other random numbers in Algorithm 1 alone: it starts from the same split
+    and the same pre-trained nets.
+    """
 
     dataset: Dataset
     split: Split
     recipe: Recipe
     bits: int
     seed: int = 0
+    repeat: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a code length that cannot be packed into bytes."""
         if self.bits not in range(8, MAX_BITS + 1, 8):
             raise BadArgument(f"bits must be a multiple of 8 up to {MAX_BITS}, not {self.bits}.")
+
+    @property
+    def hashing_seed(self) -> int:
+        """Seed the codes and the epochs of Algorithm 1."""
+        return self.seed + _NEXT_REPEAT * self.repeat
 
     def network(self, pretrained: bool = True) -> HashNetwork:
         """Build the network that is to be trained; trunks start from published weights when ``pretrained``."""
@@ -55,6 +66,7 @@ class Job:
             "recipe": {**asdict(self.recipe), "hash": self.recipe.hash},
             "bits": self.bits,
             "seed": self.seed,
+            "repeat": self.repeat,
             "dataset": self.dataset.name,
             "data_hash": self.split.inventory,
             "split_hash": self.split.hash,
@@ -144,7 +156,7 @@ def reopen(folder: Path, dataset: Dataset) -> tuple[Job, HashNetwork]:
         raise BadArgument(f"{folder} holds no run with a finished epoch. Train one with: sketchhash train")
     facts = json.loads(record.read_text(encoding="utf-8"))
     recipe = parse_recipe({key: value for key, value in facts["recipe"].items() if key != "hash"})
-    job = Job(dataset, Split.read(folder / "split.json"), recipe, facts["bits"], facts["seed"])
+    job = Job(dataset, Split.read(folder / "split.json"), recipe, facts["bits"], facts["seed"], facts["repeat"])
     job.split.apply(dataset)  # refuses another dataset than the run's
     network = job.network(pretrained=False)
     network.load_state_dict(read_checkpoint(checkpoint)["weights"])

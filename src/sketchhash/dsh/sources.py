@@ -140,7 +140,7 @@ class FeatureStore:
         kind, items, views = shown.kind, shown.items, shown.views
         facts = f"{kind} {weights_hash(net.trunk)} {views} {self.seed} {shown.fingerprint}"
         path = self.folder / f"{kind}-{hashlib.sha256(facts.encode()).hexdigest()[:32]}.npy"
-        outputs = read_array(path, (views, len(items), net.backbone.features))
+        outputs = read_array(path, (views, len(items), net.backbone.features), np.float32)
         if outputs is None:
             with self.progress.stage(f"features of {kind}", views * len(items)) as advance:
                 outputs = self._extract(net, len(items), shown.load(), views, advance)

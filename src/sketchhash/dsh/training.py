@@ -39,7 +39,7 @@ def train(job: Job, folder: Path, cache: Path, progress: Progress, processes: Pr
         _problem(job.recipe, [parts.categories[label] for label in taught], job.bits, training_set),
         job.recipe.hashing,
         job.recipe.objective.rounds,
-        job.seed,
+        job.hashing_seed,
         processes,
     )
     for epoch in hashing.epochs(run.restore(hashing), progress):
@@ -74,13 +74,9 @@ def _taught_categories(parts: Partition) -> list[int]:
 
 def _pretrain(desk: Desk, parts: Partition, job: Job, cache: Path, processes: Processes, progress: Progress) -> None:
     network, recipe = desk.network, job.recipe
-    taught = set(_taught_categories(parts))
-    sketches, photos = (
-        [item for item in items if item.label in taught] for items in (parts.training_sketches, parts.training_photos)
-    )
     lessons = [
         (network.c2, desk.sketch_lesson(parts.training_sketches), recipe.pretrain_sketches),
-        (network.c2, desk.ink_lesson(sketches, photos), recipe.pretrain_ink),
+        (network.c2, desk.ink_lesson(parts.training_sketches, parts.training_photos), recipe.pretrain_ink),
     ]
     if network.c1 is not None:
         # Learns from features when frozen: not even pre-training runs its trunk.
