@@ -33,6 +33,9 @@ def train(
     unseen_categories: Annotated[
         str, typer.Option(help="Categories to keep out of training, separated by commas, when no split is given.")
     ] = "",
+    notes: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A TOML file with what the model card should say of the data.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.run.")] = False,
     cache: CacheFolder = None,
 ) -> None:
@@ -52,6 +55,7 @@ def train(
         else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen)
     )
     job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed)
+    card = cards.describe(job, cards.read_notes(notes) if notes else None)
     run = out.with_name(out.name + ".run")
     with processes.started() as group:
         progress = TrainingProgress(loud=group.is_first)
@@ -60,7 +64,7 @@ def train(
             scores = evaluate(desk, drawn.apply(dataset))
             runs.write_scores(run, scores)
             figures.draw_log(run)
-            export.export(desk.network, job, out, cards.describe(job), scores)
+            export.export(desk.network, job, out, card, scores)
             say(f"mAP {scores['mAP@all']:.3f}, P@200 {scores['P@200']:.3f} on the split's queries.")
             typer.echo(out)
 

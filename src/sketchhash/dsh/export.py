@@ -146,7 +146,7 @@ def _manifest(network: HashNetwork, job: Job, name: str, scores: Mapping[str, fl
     return Manifest(
         name=name,
         bits=spec.bits,
-        categories=tuple(c for c in job.dataset.categories if c not in job.split.unseen_categories),
+        categories=_taught(job),
         photos=_photo_input(network.c1, spec.photo_side) if network.c1 is not None else None,
         ink=InkInput(spec.ink_side, backbone.offset, backbone.scale, ink.line_width, ink.margin),
         tokens=_token_input(job.recipe.detector) if spec.branches.has_tokens else None,
@@ -160,6 +160,13 @@ def _manifest(network: HashNetwork, job: Job, name: str, scores: Mapping[str, fl
         ),
         scores=dict(scores),
     )
+
+
+def _taught(job: Job) -> tuple[str, ...]:
+    """Name the categories that the model has seen both drawn and photographed."""
+    parts = job.split.apply(job.dataset)
+    drawn, shown = ({item.label for item in items} for items in (parts.training_sketches, parts.training_photos))
+    return tuple(job.dataset.categories[label] for label in sorted(drawn & shown))
 
 
 def _photo_input(net: Net, side: int) -> PhotoInput:

@@ -66,12 +66,19 @@ class Processes:
 
     @contextmanager
     def first_ahead(self) -> Iterator[None]:
-        """Let the first do this alone; the others follow, and find on disk what it kept there."""
+        """Let the first do this alone; the others follow, and find on disk what it kept there.
+
+        While its neighbours on the machine wait, the first uses their threads too.
+        """
         if not self.is_first:
             self.wait()
+        threads = torch.get_num_threads()
         try:
+            if self.is_first:
+                torch.set_num_threads(threads * int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
             yield
         finally:
+            torch.set_num_threads(threads)
             if self.is_first:
                 self.wait()
 
