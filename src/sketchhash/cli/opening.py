@@ -10,7 +10,25 @@ import typer
 if TYPE_CHECKING:
     from sketchhash.model import Model
 
-GalleryFile = Annotated[Path, typer.Option("--gallery", metavar="FILE", help="The file that the gallery is kept in.")]
+
+def default_gallery() -> Path:
+    """Give the gallery of a person who names none, in the folder where their system keeps programs' data."""
+    from platformdirs import user_data_path
+
+    return user_data_path("sketchhash") / "photos.gallery"
+
+
+GalleryFile = Annotated[
+    Path,
+    typer.Option(
+        "--gallery",
+        metavar="FILE",
+        envvar="SKETCHHASH_GALLERY",
+        default_factory=default_gallery,
+        show_default="photos.gallery in your data folder",
+        help="The file that the gallery is kept in.",
+    ),
+]
 ModelFolder = Annotated[
     Path | None,
     typer.Option(

@@ -7,24 +7,18 @@ import secrets
 import socket
 from contextlib import suppress
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sketchhash.cli.console import say
-from sketchhash.cli.opening import ModelFolder
+from sketchhash.cli.opening import GalleryFile, ModelFolder
 
 _WILDCARDS = ("0.0.0.0", "::")
 
 
 def serve(
-    gallery: Annotated[
-        Path,
-        typer.Option(
-            "--gallery", metavar="FILE", envvar="SKETCHHASH_GALLERY", help="The file that the gallery is kept in."
-        ),
-    ],
+    gallery: GalleryFile,
     model: ModelFolder = None,
     host: Annotated[
         str,
