@@ -141,3 +141,12 @@ def test_two_joined_sources_answer_in_the_order_of_the_rows():
     assert joined.batch(torch.tensor([6, 0, 3, 2]), None)[:, 0].tolist() == [13, 0, 10, 2]
     assert joined.batch(torch.tensor([1]), None)[:, 0].tolist() == [1]
     assert joined.batch(torch.tensor([4]), None)[:, 0].tolist() == [11]
+
+
+def test_joined_sources_ask_neither_for_nothing():
+    def read(items):
+        return np.stack([np.full((1, 2, 2), item, dtype=np.uint8) for item in items])  # as a reader: nothing to stack
+
+    joined = Joined(Pictures([0, 1], read, None), 2, Pictures([10, 11], read, None))
+    assert joined.batch(torch.tensor([1, 0]), None)[:, 0, 0, 0].tolist() == [1, 0]
+    assert joined.batch(torch.tensor([3]), None)[:, 0, 0, 0].tolist() == [11]

@@ -79,12 +79,13 @@ class Joined:
     second: Source
 
     def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
-        """Ask each source for its share of the rows."""
-        is_second = rows >= self.count
-        first = self.first.batch(rows[~is_second], generator)
-        second = self.second.batch(rows[is_second] - self.count, generator)
-        batch = first.new_empty(len(rows), *first.shape[1:])
-        batch[~is_second], batch[is_second] = first, second
+        """Ask each source for its share of the rows, and neither for none."""
+        shares = [(self.first, rows < self.count, 0), (self.second, rows >= self.count, self.count)]
+        shares = [share for share in shares if share[1].any()]
+        parts = [source.batch(rows[mine] - start, generator) for source, mine, start in shares]
+        batch = parts[0].new_empty(len(rows), *parts[0].shape[1:])
+        for (_, mine, _), part in zip(shares, parts, strict=True):
+            batch[mine] = part
         return batch
 
 
