@@ -1,5 +1,6 @@
 """Sources of batches: pictures, features of frozen trunks, and the store that keeps them."""
 
+import numpy as np
 import pytest
 import torch
 
