@@ -9,7 +9,7 @@ from sketchhash.dsh.augment import augment_ink
 from sketchhash.dsh.corpus import Reader
 from sketchhash.dsh.networks import build_network, network_spec
 from sketchhash.dsh.progress import Silent
-from sketchhash.dsh.sources import Absent, Features, FeatureStore, Joined, Loaded, Pictures, Shown, weights_hash
+from sketchhash.dsh.sources import Absent, Features, FeatureStore, Joined, Loaded, Pictures, Shown, fused, weights_hash
 
 SPEC = network_spec("tiny", bits=8)
 
@@ -151,3 +151,16 @@ def test_joined_sources_ask_neither_for_nothing():
     joined = Joined(Pictures([0, 1], read, None), 2, Pictures([10, 11], read, None))
     assert joined.batch(torch.tensor([1, 0]), None)[:, 0, 0, 0].tolist() == [1, 0]
     assert joined.batch(torch.tensor([3]), None)[:, 0, 0, 0].tolist() == [11]
+
+
+@pytest.mark.parametrize("size", ["tiny", "compact", "paper"])
+def test_a_fused_trunk_gives_the_same_features_without_normalising(size):
+    network = build_network(network_spec(size, bits=8), 0, pretrained=False).eval()
+    for norm in (module for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)):
+        torch.nn.init.uniform_(norm.running_mean, -1, 1)
+        torch.nn.init.uniform_(norm.running_var, 0.5, 2)
+    faster = fused(network.c2.trunk)
+    assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in faster.modules())
+    ink = torch.randint(0, 256, (2, 1, network.spec.ink_side, network.spec.ink_side))
+    with torch.inference_mode():
+        torch.testing.assert_close(network.c2.pool3(ink, faster), network.c2.pool3(ink), rtol=1e-3, atol=1e-4)
