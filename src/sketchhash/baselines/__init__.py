@@ -1,7 +1,24 @@
-"""Methods that Deep Sketch Hashing is compared with."""
+"""Methods that Deep Sketch Hashing is compared with, one catalogue and one contract for all."""
 
-from sketchhash.baselines.cca import CanonicalCorrelation
+from sketchhash.baselines.catalogue import CATALOGUE, card_of
 from sketchhash.baselines.class_codes import ClassCodes
+from sketchhash.baselines.crossview import CanonicalCorrelation
+from sketchhash.baselines.method import Card, Distance, Kind, Method, Reported, Sees
+from sketchhash.baselines.storage import Fitted, load_fitted
 from sketchhash.baselines.views import Views
 
-__all__ = ["CanonicalCorrelation", "ClassCodes", "Views"]
+__all__ = [
+    "CATALOGUE",
+    "CanonicalCorrelation",
+    "Card",
+    "ClassCodes",
+    "Distance",
+    "Fitted",
+    "Kind",
+    "Method",
+    "Reported",
+    "Sees",
+    "Views",
+    "card_of",
+    "load_fitted",
+]

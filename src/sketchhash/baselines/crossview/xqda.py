@@ -1,0 +1,122 @@
+"""Cross-view quadratic discriminant analysis.
+
+Liao, Hu, Zhu, Li. Person re-identification by local maximal occurrence representation and metric learning. CVPR 2015.
+
+| symbol   | here                                                                |
+|----------|---------------------------------------------------------------------|
+| x, z     | a sketch and a photo, in one space of principal axes                |
+| Σ_I, Σ_E | ``within``, ``between``: covariances of x − z over all pairs of one category, and of two |
+| W        | ``subspace``: Σ_E w = ρ Σ_I w, the largest ρ above 1                |
+| M        | ``metric`` (WᵀΣ_IW)⁻¹ − (WᵀΣ_EW)⁻¹                                  |
+
+    d(x, z) = (x − z)ᵀ W M Wᵀ (x − z)
+
+is the log ratio of two Gaussians: x − z of one category, or of two. With n_c sketches and m_c photos of category c,
+their sums S_x(c) and S_z(c), and s over all categories, the covariances need no pairs:
+
+    n_I Σ_I = Σ_c m_c Σ_c xxᵀ + Σ_c n_c Σ_c zzᵀ − Σ_c (S_x(c) S_z(c)ᵀ + S_z(c) S_x(c)ᵀ)
+    n_E Σ_E = |z| Σ xxᵀ + |x| Σ zzᵀ − s_x s_zᵀ − s_z s_xᵀ − n_I Σ_I
+
+As xᵀWMWᵀx is the same for the whole gallery, −d ranks like the inner product of [2MWᵀx, −1] and [Wᵀz, zᵀWMWᵀz], which
+is what is encoded: exact, even where M is indefinite.
+
+Where we differ: the method was made for two cameras with the same features. Here each view is standardised and
+reduced to as many principal axes of its own as the other. Directions beyond the last ρ > 1 are left empty. All
+pairs of the training data count, not 100,000 of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.baselines.linear import LinearMethod, Projection, take
+from sketchhash.baselines.pairs import moment
+from sketchhash.baselines.spectra import principal_axes
+from sketchhash.baselines.views import Given, Matrix, Standard, Views
+from sketchhash.errors import BadArgument, require
+
+
+@dataclass(eq=False)
+class CrossViewQuadratic(LinearMethod):
+    """Learn a subspace and a metric on differences between sketches and photos."""
+
+    dimensions: int
+    axes: int = 512
+    ridge: float = 1e-3
+    seed: int = 0
+    _metric: Matrix = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
+
+    def fit(self, views: Views) -> Self:
+        """Solve for the subspace; there is nothing random, so the seed does not matter."""
+        given = views.matrices
+        count = min(self.axes, *(features.shape[1] for features in given))
+        standards = [Standard.of(features) for features in given]
+        photos, sketches = (standard(features) for standard, features in zip(standards, given, strict=True))
+        photo_axes, sketch_axes = (principal_axes(view.T @ view / len(view), count) for view in (photos, sketches))
+
+        within, between = difference_covariances(
+            photos @ photo_axes, views.photo_labels, sketches @ sketch_axes, views.sketch_labels
+        )
+        within += self.ridge * np.eye(count)
+        ratios, vectors = require("scipy.linalg", "train").eigh(between, within)
+        kept = np.flatnonzero(ratios > 1)[::-1][: self.dimensions]
+        subspace = np.zeros((count, self.dimensions))
+        subspace[:, : len(kept)] = vectors[:, kept]
+        # The eigenvectors make WᵀΣ_IW = I and WᵀΣ_EW = diag(ρ).
+        self._metric = np.zeros((self.dimensions, self.dimensions))
+        np.fill_diagonal(self._metric[: len(kept), : len(kept)], 1 - 1 / ratios[kept])
+        return self._learn(
+            Projection.of(standards[0], photo_axes @ subspace), Projection.of(standards[1], sketch_axes @ subspace)
+        )
+
+    def encode_photos(self, photos: Given) -> Matrix:
+        """Give Wᵀz, and zᵀWMWᵀz in one more column: ``(n, dimensions + 1)``."""
+        projected = super().encode_photos(photos)
+        return np.column_stack([projected, (projected @ self._metric * projected).sum(axis=1)])
+
+    def encode_sketches(self, sketches: Given) -> Matrix:
+        """Give 2MWᵀx, and −1 in one more column: ``(n, dimensions + 1)``."""
+        projected = super().encode_sketches(sketches)
+        return np.column_stack([2 * projected @ self._metric, np.full(len(projected), -1.0)])
+
+    def state(self) -> Mapping[str, NDArray[np.generic]]:
+        """Give both projections and the metric."""
+        return {**super().state(), "metric": self._metric}
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> Self:
+        """Take both projections and the metric back."""
+        super().restore(state)
+        self._metric = take(state, "metric", 2)
+        if self._metric.shape != (self._projection("photos").weights.shape[1],) * 2:
+            raise BadArgument(f"The metric does not fit the subspace: its shape is {self._metric.shape}.")
+        return self
+
+
+def difference_covariances(
+    photos: Matrix, photo_labels: NDArray[np.int64], sketches: Matrix, sketch_labels: NDArray[np.int64]
+) -> tuple[Matrix, Matrix]:
+    """Give the second moments of sketch − photo over all pairs of one category, and of two."""
+    categories = np.union1d(photo_labels, sketch_labels)
+    photo_is, sketch_is = (
+        (labels[:, None] == categories).astype(np.float64) for labels in (photo_labels, sketch_labels)
+    )
+    photo_counts, sketch_counts = photo_is.sum(axis=0), sketch_is.sum(axis=0)
+    same = photo_counts @ sketch_counts
+    different = len(photos) * len(sketches) - same
+    if not same or not different:
+        raise BadArgument("Both views need a category in common, and there must be two categories at least.")
+
+    within = moment(photos, photo_is @ sketch_counts) + moment(sketches, sketch_is @ photo_counts)
+    together = (sketch_is.T @ sketches).T @ (photo_is.T @ photos)
+    within -= together + together.T
+
+    everything = moment(photos, np.full(len(photos), float(len(sketches))))
+    everything += moment(sketches, np.full(len(sketches), float(len(photos))))
+    together = np.outer(sketches.sum(axis=0), photos.sum(axis=0))
+    everything -= together + together.T
+    return within / same, (everything - within) / different

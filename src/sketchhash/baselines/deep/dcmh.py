@@ -1,0 +1,134 @@
+"""Deep cross-modal hashing, DCMH (Jiang and Li, CVPR 2017): codes whose inner products say how likely two things match.
+
+| symbol     | here                                                                        |
+|------------|-----------------------------------------------------------------------------|
+| F, G       | values of all photos and of all sketches, kept while their networks learn   |
+| B          | their signs, one set a view                                                 |
+| S          | 1 where the categories are equal, else 0                                    |
+| Θ          | ½ F Gᵀ                                                                      |
+| γ, η       | ``quantisation``, ``balance``                                               |
+| L          | Σ (log(1 + e^Θ) − S Θ) + γ (‖B − F‖² + ‖B − G‖²) + η (‖F1‖² + ‖G1‖²)         |
+
+In turn, the photos' network learns against all of G, the sketches' network against all of F, and codes are the signs of
+both. A batch is compared with the whole other view, whose values are those of the last time it was seen.
+
+Where we differ: as in the paper's comparison (section 4.1), the text network is replaced by one like that of the
+photos. Photos and sketches come in no pairs, so each has its own code instead of sharing one. The convolutions are
+AlexNet's, frozen, in place of CNN-F, and fc6 and fc7 are narrower, see `alexnet`. AdamW replaces plain descent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn import functional
+
+from sketchhash.baselines.deep.alexnet import AlexNet, AlexNetMethod, convolutions, fully_connected
+from sketchhash.baselines.deep.network_method import Branches
+from sketchhash.baselines.deep.training import Descent, Lesson, Source
+
+_BATCH = 128
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What the two penalties weigh beside the likelihood."""
+
+    quantisation: float = 1.0
+    balance: float = 1.0
+
+
+@dataclass(eq=False)
+class DCMH(AlexNetMethod):
+    """Learn a network a view, whose signs are codes of ``size`` bits."""
+
+    _: KW_ONLY
+    epochs: int = 30
+    learning_rate: float = 1e-4
+    weights: Weights = field(default_factory=Weights)
+
+    def build(self) -> Branches:
+        """Make a head for either view, on the same convolutions."""
+        trunk = convolutions()
+        photos, sketches = (
+            nn.Sequential(
+                *fully_connected(self.pool5, self.hidden, self.hidden),
+                nn.ReLU(inplace=True),
+                nn.Linear(self.hidden, self.size),
+            )
+            for _ in range(2)
+        )
+        return Branches(AlexNet(trunk, photos), AlexNet(trunk, sketches))
+
+    def learn_heads(self, heads: Branches, lesson: Lesson) -> list[float]:
+        """Descend on each view's loss in turn."""
+        photos = Side.of(heads.photos, lesson.photos, lesson.batches.photos, lesson.generator)
+        sketches = Side.of(heads.sketches, lesson.sketches, lesson.batches.sketches, lesson.generator)
+        turns = _turns(photos, sketches, lesson.generator)
+
+        def loss() -> Tensor:
+            learner, other, places = next(turns)
+            fresh = learner.net(learner.source.draw(learner.rows[places], lesson.generator))
+            return batch_loss(fresh, places, learner, other, self.weights)
+
+        return Descent(self.epochs, self.learning_rate).run(heads, photos.parts + sketches.parts, loss)
+
+
+@dataclass(eq=False)
+class Side:
+    """One view: its network, its rows with their labels, and the values ``(n, bits)`` last seen, with their signs."""
+
+    net: nn.Module
+    source: Source
+    rows: Tensor
+    labels: Tensor
+    values: Tensor
+    codes: Tensor
+
+    @classmethod
+    def of(cls, net: nn.Module, source: Source, categories: list[Tensor], generator: Generator) -> Side:
+        """Encode every row once, before anything was learned."""
+        rows = torch.cat(categories)
+        labels = torch.arange(len(categories)).repeat_interleave(torch.tensor([len(some) for some in categories]))
+        with torch.no_grad():
+            values = torch.cat([net(source.draw(some, generator)) for some in rows.split(_BATCH)])
+        return cls(net, source, rows, labels, values, signs(values))
+
+    @property
+    def parts(self) -> int:
+        """How many batches show every row once."""
+        return max(1, len(self.rows) // _BATCH)
+
+
+def batch_loss(fresh: Tensor, places: Tensor, learner: Side, other: Side, weights: Weights) -> Tensor:
+    """Compute what L has of some values ``(batch, bits)`` that stand at ``places``, a pair's mean; keep the values.
+
+    The balance is that of the whole view, of which all but the batch stands still.
+    """
+    standing = learner.values.sum(dim=0) - learner.values[places].sum(dim=0)
+    learner.values[places] = fresh.detach()
+    theta = fresh @ other.values.T / 2
+    similar = (learner.labels[places, None] == other.labels[None, :]).float()
+    likelihood = (functional.softplus(theta) - similar * theta).sum()
+    quantisation = ((learner.codes[places] - fresh) ** 2).sum()
+    balance = ((standing + fresh.sum(dim=0)) ** 2).sum()
+    total = likelihood + weights.quantisation * quantisation + weights.balance * balance
+    return total / theta.numel()
+
+
+def signs(values: Tensor) -> Tensor:
+    """Give ±1, and 1 for 0."""
+    return torch.where(values >= 0, 1.0, -1.0)
+
+
+def _turns(photos: Side, sketches: Side, generator: Generator) -> Iterator[tuple[Side, Side, Tensor]]:
+    """Let each view see all its rows in batches, against the other; then take new codes, and so on."""
+    while True:
+        for learner, other in ((photos, sketches), (sketches, photos)):
+            for places in torch.randperm(len(learner.rows), generator=generator).tensor_split(learner.parts):
+                yield learner, other, places
+        for side in (photos, sketches):
+            side.codes = signs(side.values)

@@ -1,0 +1,110 @@
+"""Every deep method learns from a toy set, by its seed alone, and can be kept."""
+
+import numpy as np
+import pytest
+import torch
+
+from sketchhash.baselines.deep.dcmh import DCMH
+from sketchhash.baselines.deep.gn_triplet import GNTriplet
+from sketchhash.baselines.deep.shape3d import Shape3D
+from sketchhash.baselines.deep.siamese_alexnet import SiameseAlexNet
+from sketchhash.baselines.deep.siamese_cnn import SiameseCNN
+from sketchhash.baselines.deep.sketch_a_net import SketchANet
+from sketchhash.baselines.deep.triplet_alexnet import TripletAlexNet
+from sketchhash.errors import DamagedState, NotFitted
+
+SMALL = {
+    SiameseCNN: dict(size=8, epochs=8),
+    SketchANet: dict(size=16, epochs=8, side=99),
+    GNTriplet: dict(size=16, epochs=8, side=32, width=0.1),
+    Shape3D: dict(size=8, epochs=8),
+    SiameseAlexNet: dict(size=16, epochs=8, side=96, hidden=32, pretrained=False),
+    TripletAlexNet: dict(size=16, epochs=8, side=96, hidden=32, pretrained=False),
+    DCMH: dict(size=16, epochs=8, side=96, hidden=32, pretrained=False),
+}
+
+
+def make(kind, seed=0):
+    return kind(**SMALL[kind], seed=seed)
+
+
+@pytest.fixture(scope="module", params=SMALL, ids=lambda kind: kind.__name__)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def fitted(kind, shape_views):
+    return make(kind).fit(shape_views)
+
+
+def test_training_lowers_the_loss(fitted):
+    assert np.isfinite(fitted.losses).all()
+    assert np.mean(fitted.losses[-3:]) < 0.9 * np.mean(fitted.losses[:3])
+
+
+def test_both_views_have_one_width_and_finite_values(fitted, shape_views):
+    for values in (fitted.encode_photos(shape_views.photos), fitted.encode_sketches(shape_views.sketches)):
+        assert values.shape == (15, fitted.size)
+        assert values.dtype == np.float64
+        assert np.isfinite(values).all()
+        assert len(np.unique(values, axis=0)) > 1
+
+
+def test_a_seed_decides_everything_and_torchs_generator_stays(kind, fitted, shape_views):
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    again = make(kind).fit(shape_views)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert again.losses == fitted.losses
+    np.testing.assert_array_equal(
+        again.encode_sketches(shape_views.sketches), fitted.encode_sketches(shape_views.sketches)
+    )
+
+
+def test_another_seed_starts_and_draws_otherwise(kind, fitted, shape_views):
+    other = kind(**{**SMALL[kind], "epochs": 1}, seed=1).fit(shape_views)
+    assert other.losses[0] != fitted.losses[0]
+
+
+def test_what_was_learned_can_be_kept(kind, fitted, shape_views):
+    state = fitted.state()
+    restored = make(kind, seed=7).restore(state)
+    np.testing.assert_array_equal(restored.encode_photos(shape_views.photos), fitted.encode_photos(shape_views.photos))
+    assert all(type(array) is np.ndarray for array in state.values())
+    for name, array in fitted.state().items():
+        assert not np.shares_memory(array, state[name])
+
+
+def test_state_of_another_shape_is_refused(kind, fitted):
+    state = dict(fitted.state())
+    name = next(iter(state))
+    with pytest.raises(DamagedState, match="names or shapes differ"):
+        make(kind).restore({**state, name: state[name][:1]})
+    with pytest.raises(DamagedState, match="names or shapes differ"):
+        make(kind).restore({key: array for key, array in state.items() if key != name})
+
+
+def test_encoding_before_fitting_is_refused(kind, shape_views):
+    for encode in (make(kind).encode_photos, make(kind).encode_sketches):
+        with pytest.raises(NotFitted, match="Call fit first"):
+            encode(shape_views.sketches)
+
+
+def test_nothing_to_encode_gives_no_rows(fitted):
+    assert fitted.encode_photos([]).shape == (0, fitted.size)
+
+
+def test_pictures_are_asked_for_one_by_one(fitted, shape_views):
+    class Lazy:
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, row):
+            if not isinstance(row, int):
+                raise TypeError(row)
+            return shape_views.sketches[row]
+
+    np.testing.assert_array_equal(
+        fitted.encode_sketches(Lazy()), fitted.encode_sketches(list(shape_views.sketches[:3]))
+    )
