@@ -4,6 +4,7 @@
 every metric from those.
 """
 
+from sketchhash.benchmark.encodings import rank_encodings
 from sketchhash.benchmark.metrics import (
     CategoryScore,
     RankCurve,
@@ -21,7 +22,7 @@ from sketchhash.benchmark.radius import (
     pooled_radius_curve,
     precision_within,
 )
-from sketchhash.benchmark.ranking import rank_codes, rank_cosine, rank_distances, rank_euclidean
+from sketchhash.benchmark.ranking import rank_codes, rank_cosine, rank_distances, rank_euclidean, rank_vectors
 from sketchhash.benchmark.scores import RadiusScores, Scores, score
 from sketchhash.benchmark.tie_breaking import best_case, by_chance, worst_case
 from sketchhash.benchmark.ties import TieGroups
@@ -48,7 +49,9 @@ __all__ = [
     "rank_cosine",
     "rank_curve",
     "rank_distances",
+    "rank_encodings",
     "rank_euclidean",
+    "rank_vectors",
     "score",
     "worst_case",
 ]

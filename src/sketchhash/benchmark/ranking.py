@@ -47,14 +47,20 @@ def rank_codes(
 
 def rank_cosine(queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels) -> TieGroups:
     """Rank vectors ``(gallery, dimensions)`` by their angle to each query; a zero vector is at 90° to all."""
-    _check_labels(queries, gallery, query_labels, gallery_labels)
-    return rank_distances(_in_blocks(_opposite_cosine, queries, gallery), query_labels, gallery_labels)
+    return rank_vectors(_opposite_cosine, queries, gallery, query_labels, gallery_labels)
 
 
 def rank_euclidean(queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels) -> TieGroups:
     """Rank vectors ``(gallery, dimensions)`` by Euclidean distance from each query."""
+    return rank_vectors(_squared_euclidean, queries, gallery, query_labels, gallery_labels)
+
+
+def rank_vectors(
+    distance: Distance, queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels
+) -> TieGroups:
+    """Rank vectors ``(gallery, dimensions)`` by a function that gives distances ``(some queries, some photos)``."""
     _check_labels(queries, gallery, query_labels, gallery_labels)
-    return rank_distances(_in_blocks(_squared_euclidean, queries, gallery), query_labels, gallery_labels)
+    return rank_distances(_in_blocks(distance, queries, gallery), query_labels, gallery_labels)
 
 
 def rank_distances(blocks: Iterable[NDArray[Any]], query_labels: Labels, gallery_labels: Labels) -> TieGroups:

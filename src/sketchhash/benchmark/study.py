@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 from sketchhash.baselines import CanonicalCorrelation, ClassCodes, Views
+from sketchhash.benchmark import paper
 from sketchhash.benchmark.evaluation import labels, rank_partition
 from sketchhash.benchmark.scores import score
 from sketchhash.datasets import Dataset, Item, Partition, draw_split
@@ -33,7 +34,7 @@ from sketchhash.dsh.sources import Source
 from sketchhash.dsh.training import prepare, train
 
 PROTOCOLS = {"seen": 0.0, "unseen": 0.2}
-ABLATIONS = ("without-tokens", "without-photos", "pairwise-only", "semantic-only")
+ABLATIONS = tuple(component.name for component in paper.ABLATIONS)
 REFERENCES: Mapping[str, Callable[[int, int], ClassCodes | CanonicalCorrelation]] = {
     "ridge to random class codes": lambda bits, seed: ClassCodes(bits, seed=seed),
     "sign of CCA": lambda bits, seed: CanonicalCorrelation(bits, seed=seed),
@@ -86,18 +87,30 @@ class Study:
                     self._run(entry, protocol, path)
                 yield _read(path)
 
-    def _run(self, entry: Entry, protocol: str, path: Path) -> None:
+    def job(self, entry: Entry, protocol: str) -> Job:
+        """Say what an entry of DSH trains, and on what."""
         split = draw_split(self.dataset, self.queries, self.seed, PROTOCOLS[protocol])
-        job = Job(self.dataset, split, load_recipe(entry.recipe), entry.bits, self.seed, entry.repeat)
-        parts = split.apply(self.dataset)
+        return Job(self.dataset, split, load_recipe(entry.recipe), entry.bits, self.seed, entry.repeat)
+
+    def trained(self, entry: Entry, protocol: str) -> Desk:
+        """Train an entry of DSH, or go on with its training, and give the desk with the trained network on it."""
+        job = self.job(entry, protocol)
+        run = self._run_folder(entry, protocol, job)
+        return train(job, run, self.cache, self.progress, Processes(), resume=(run / "run.json").exists())
+
+    def _run_folder(self, entry: Entry, protocol: str, job: Job) -> Path:
+        return self.cache / "runs" / f"{entry.slug}-{protocol}-{job.recipe.hash[:8]}-{job.split.hash[:8]}"
+
+    def _run(self, entry: Entry, protocol: str, path: Path) -> None:
+        job = self.job(entry, protocol)
+        parts = job.split.apply(self.dataset)
         started = perf_counter()
         if entry.method in REFERENCES:
             groups, log = rank_partition(self._reference(entry, job, parts), parts), []
         else:
-            run = self.cache / "runs" / f"{entry.slug}-{protocol}-{job.recipe.hash[:8]}"
-            desk = train(job, run, self.cache, self.progress, Processes(), resume=(run / "run.json").exists())
-            groups = rank_partition(desk, parts)
-            log = [json.loads(line) for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+            groups = rank_partition(self.trained(entry, protocol), parts)
+            lines = (self._run_folder(entry, protocol, job) / "log.jsonl").read_text(encoding="utf-8").splitlines()
+            log = [json.loads(line) for line in lines]
         document = {
             "method": entry.method,
             "protocol": protocol,
@@ -175,16 +188,6 @@ def _mean(values: Sequence[float]) -> str:
     return f"{np.mean(values):.3f}{spread}"
 
 
-# Table 4 of the paper: mAP at 128 bits on TU-Berlin Extension and on Sketchy.
-PAPER_ABLATIONS = {
-    "without-tokens": (0.497, 0.682),
-    "without-photos": (0.379, 0.507),
-    "pairwise-only": (0.522, 0.715),
-    "semantic-only": (0.485, 0.667),
-    "full": (0.570, 0.783),
-}
-
-
 def ablation_entries(bits: int, repeats: int = 1) -> list[Entry]:
     """List the five lines of Table 4, each so many times."""
     lines = [*((name, name) for name in ABLATIONS), ("full", "tuned")]
@@ -206,12 +209,12 @@ def table(results: Sequence[Result]) -> str:
         "| method | bits | mAP seen | P@200 seen | mAP unseen | P@200 unseen | paper (128) |",
         "|---|---|---|---|---|---|---|",
     ]
+    reported = {line.name: line.mean_average_precision for line in (*paper.ABLATIONS, paper.FULL)}
     cells: dict[tuple[str, int, str], list[Result]] = defaultdict(list)
     for result in results:
         cells[result.method, result.bits, result.protocol].append(result)
     for method, bits in dict.fromkeys((result.method, result.bits) for result in results):
         numbers = [number for protocol in PROTOCOLS for number in _numbers(cells[method, bits, protocol])]
-        paper = PAPER_ABLATIONS.get(method)
-        published = f"{paper[0]:.3f} / {paper[1]:.3f}" if paper else ""
+        published = " / ".join(f"{value:.3f}" for value in reported.get(method, ()))
         lines.append(f"| {method} | {bits} | {' | '.join(numbers)} | {published} |")
     return "\n".join(lines)

@@ -1,0 +1,96 @@
+import csv
+import io
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from sketchhash.benchmark import TieGroups, score
+from sketchhash.benchmark.comparison.grids import Column, Grid
+from sketchhash.benchmark.comparison.records import Record
+from sketchhash.benchmark.comparison.tables import Run, Runs, all_runs, table_2, table_3, table_4
+
+
+def a_run(method, size, columns=None, has_bits=True):
+    """Make a run of one query with three photos, of which the first and the last are relevant: mAP is 5/6."""
+    bits = 8 if has_bits else None
+    counts = np.zeros((2, 9), np.int64)
+    counts[:, :3] = [[1, 1, 1], [1, 0, 1]]
+    groups = TieGroups(*counts, np.array([0, 9]), np.array([0]), bits)
+    record = Record(
+        *(method, size, {"hash": "00"}, 0, "toy", "data", "split", {"numpy": "2"}, columns or size),
+        *(100.0, 60.0, 30.0, 2.0, 0.00025, 50, 3 * 2**20),
+    )
+    return Run(record, score(groups))
+
+
+def test_a_grid_is_set_in_three_ways():
+    grid = Grid("t", "T", "", (Column("name"), Column("x"), Column("n", "d")), (("a|<b>", 1 / 3, 7), ("c", None, None)))
+    assert grid.markdown() == "| name | x | n |\n| --- | --- | --- |\n| a\\|<b> | 0.333 | 7 |\n| c | – | – |"
+    assert grid.csv() == "name,x,n\na|<b>,0.3333333333333333,7\nc,,\n"
+    assert '<td class="words">a|&lt;b&gt;</td><td>0.333</td><td>7</td>' in grid.html()
+    HTMLParser().feed(grid.html())
+
+
+def line(grid, start):
+    """Find the one line of a table that starts so, spaces and all."""
+    (found,) = (line for line in grid.markdown().splitlines() if line.startswith(start))
+    return found
+
+
+def test_table_2_sets_ours_beside_the_papers():
+    grid = table_2(Runs([a_run("hog", 1296, has_bits=False), a_run("dsh", 64)]))
+    assert line(grid, "| HOG ") == (
+        "| HOG | 1296 | 0.833 | 0.010 | 0.00025 | 3.00 "
+        "| 0.091 | 0.120 | 1.43 | 2,020.00 | 0.115 | 0.159 | 0.53 | 722.00 |"
+    )
+    assert line(grid, "| GF-HOG ").startswith("| GF-HOG | 3500 | – | – | – | – | 0.119 | 0.148 | 4.13 |")
+    assert line(grid, "| DSH (bits) | 64 ") == (
+        "| DSH (bits) | 64 | 0.833 | 0.010 | 0.00025 | 3.00 "
+        "| 0.521 | 0.655 | 0.000703 | 1.56 | 0.711 | 0.858 | 0.000282 | 0.56 |"
+    )
+
+
+def test_table_3_spreads_code_lengths_and_puts_fixed_dimensions_first():
+    grid = table_3(Runs([a_run("cvh", 32), a_run("cvh", 64), a_run("plsr", 4096, columns=1280, has_bits=False)]))
+    assert [column.title for column in grid.columns][2:6] == ["mAP 32", "mAP 64", "P@200 32", "P@200 64"]
+    assert line(grid, "| cross-modality hashing | CVH ") == (
+        "| cross-modality hashing | CVH | 0.833 | 0.833 | 0.010 | 0.010 "
+        "| 0.214 | 0.294 | 0.318 | 0.305 | 0.411 | 0.449 | 0.325 | 0.525 | 0.624 | 0.459 | 0.641 | 0.773 |"
+    )
+    assert line(grid, "| cross-view features | PLSR ") == (
+        "| cross-view features | PLSR (1280-d here, 4096-d in the paper) | 0.833 | – | 0.010 | – "
+        "| 0.141 | – | – | 0.215 | – | – | 0.462 | – | – | 0.623 | – | – |"
+    )
+    titles = [row[1] for row in grid.rows]
+    assert titles.index("SePH") < titles.index("DCMH") < titles.index("DSH") < titles.index("CCA")
+
+
+def test_table_4_has_the_full_model_last_and_at_the_same_length():
+    grid = table_4(Runs([a_run("without-tokens", 64), a_run("dsh", 64), a_run("dsh", 32)]))
+    assert grid.markdown().splitlines()[0] == (
+        "| method | mAP (64 bits) | TU-Berlin: mAP (128 bits) | Sketchy: mAP (128 bits) |"
+    )
+    assert grid.rows[0] == ("C2-Net (Top) + C1-Net (Bottom) only", pytest.approx(5 / 6), 0.497, 0.682)
+    assert grid.rows[-1] == ("Our proposed full DSH model", pytest.approx(5 / 6), 0.570, 0.783)
+    assert grid.rows[1][1] is None
+
+
+def test_all_runs_are_listed_in_order_with_what_they_took():
+    runs = Runs([a_run("dsh", 64), a_run("dsh", 32), a_run("cca", 32, has_bits=False), a_run("a stranger", 8)])
+    grid = all_runs(runs)
+    assert line(grid, "| cca ") == (
+        "| cca | 32 | 0.833 | 0.833 | 0.833 | 0.833 | 0.010 | – | – | 60.0 | 30.0 | 2.0 | 100.0 | 0.00025 | 3.00 |"
+    )
+    assert [row[:2] for row in grid.rows] == [("cca", 32), ("dsh", 32), ("dsh", 64)]
+
+
+@pytest.mark.parametrize("table", [table_2, table_3, table_4, all_runs])
+def test_every_table_can_be_read_by_a_program(table):
+    grid = table(Runs([a_run("dsh", 128), a_run("cvh", 128), a_run("hog", 1296, has_bits=False)]))
+    head, *rows = csv.reader(io.StringIO(grid.csv()))
+    assert len(set(head)) == len(head)
+    assert len(rows) == len(grid.rows)
+    for row, cells in zip(rows, grid.rows, strict=True):
+        for text, cell in zip(row, cells, strict=True):
+            assert (text == "" and cell is None) or text == cell or float(text) == cell
