@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import bench, benchmark, data, demo, export, gallery, index, search, serve, tokens, train
+from sketchhash.cli import bench, benchmark, data, demo, export, gallery, index, model, search, serve, tokens, train
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -48,6 +48,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(gallery.app, name="gallery")
+app.add_typer(model.app, name="model")
 app.add_typer(tokens.app, name="tokens")
 app.command("demo")(demo.demo)
 app.command("export")(export.export)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sketchhash.cli import benchmark_model, benchmark_report, benchmark_run
 from sketchhash.cli.console import TrainingProgress, print_json
 from sketchhash.cli.train import CacheFolder, default_cache, prepare_torch
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from sketchhash.benchmark.study import Entry
 
 app = typer.Typer(help="Measure methods on a dataset.", no_args_is_help=True)
+app.command("model")(benchmark_model.model)
+app.command("run")(benchmark_run.run)
+app.command("report")(benchmark_report.report)
 
 Data = Annotated[str, typer.Option(metavar="DIR", help="A dataset's folder, or the word 'synthetic'.")]
 Photos = Annotated[str | None, typer.Option(metavar="DIR", help="Take the photos from this other dataset.")]

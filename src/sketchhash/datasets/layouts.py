@@ -12,6 +12,7 @@ from sketchhash.datasets.items import Dataset, Item
 from sketchhash.datasets.names import meaning
 from sketchhash.datasets.quickdraw import is_quickdraw, load_quickdraw
 from sketchhash.datasets.sketchy import is_sketchy, load_sketchy
+from sketchhash.datasets.stamps import is_stamps, load_stamps
 from sketchhash.datasets.synthetic import load as load_synthetic
 from sketchhash.datasets.tuberlin import is_tuberlin, load_tuberlin
 from sketchhash.errors import DatasetProblem
@@ -50,6 +51,7 @@ LAYOUTS = (
         is_folder_pair,
         load_folder_pair,
     ),
+    Layout("Tux Paint stamps", "stamps/<group>/<name>.png with <name>.txt beside it", is_stamps, load_stamps),
 )
 
 

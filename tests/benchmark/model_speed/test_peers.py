@@ -1,0 +1,95 @@
+import logging
+
+import numpy as np
+import pytest
+
+from sketchhash.benchmark.model_quality import Encodings, Material, Medium, judge
+from sketchhash.benchmark.model_speed.peer_scores import Preparing, score_peers
+from sketchhash.benchmark.model_speed.peers import Peer, onnx_peer, time_peers
+from sketchhash.benchmark.model_speed.quantising import write_dynamic, write_static
+from sketchhash.benchmark.model_speed.stages import Stages
+from sketchhash.datasets import draw_split, synthetic
+from sketchhash.model import Model, verify
+
+WORLD = synthetic.load(6, 5, categories=("cat", "key", "umbrella"), size=32)
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return Material([WORLD], draw_split(WORLD, queries=2, unseen_photos=0.4)).settings()
+
+
+@pytest.fixture(scope="module")
+def inputs(token_model_folder):
+    stages = Stages(token_model_folder)
+    return Preparing.photos(stages).one_by_one(WORLD.photos), Preparing.sketches(stages).one_by_one(WORLD.sketches)
+
+
+def test_peers_are_scored_as_models_are(token_model_folder, settings, tmp_path):
+    model = Model.load(token_model_folder)
+    encodings = Encodings(model, tmp_path, threads=1)
+    for setting in settings:
+        encodings.make(Medium.SKETCH, setting.queries)
+        encodings.make(Medium.PHOTO, setting.gallery)
+    peer = onnx_peer("it", token_model_folder)
+    steps = []
+    scores = score_peers([peer], Stages(token_model_folder), settings, lambda: steps.append(1))
+    assert scores["it"] == {
+        setting.title: pytest.approx(judge(setting, encodings, WORLD.categories).codes.mean_average_precision.value)
+        for setting in settings
+    }
+    assert list(scores["it"]) == ["synthetic → synthetic, seen photos", "synthetic → synthetic, unseen photos"]
+    assert len(steps) == 15 + 6  # photos seen or not, and queries, each once
+
+
+def test_every_peer_sees_every_picture_and_has_its_own_score(token_model_folder, settings):
+    stages = Stages(token_model_folder)
+    right = onnx_peer("right", token_model_folder)
+    wrong = Peer("wrong", 1, lambda some: -right.photos(some), right.sketches)
+    scores = score_peers([right, wrong], stages, settings[:1])
+    assert scores["right"] != scores["wrong"]
+
+
+def test_unreadable_pictures_are_left_out_of_the_scores(token_model_folder, settings, monkeypatch):
+    monkeypatch.setattr(
+        "sketchhash.benchmark.model_speed.peer_scores.as_galleries_see_it", lambda item: (_ for _ in ()).throw(OSError)
+    )
+    assert Preparing.photos(Stages(token_model_folder)).one_by_one(WORLD.photos) == []
+
+
+def test_peers_are_timed_alone_and_together(token_model_folder, inputs):
+    photos, sketches = inputs
+    calls = []
+
+    def spy(some):
+        calls.append(len(next(iter(some.values()))))
+        return np.zeros((1, 32), np.float32)
+
+    times = time_peers([Peer("spy", 1, spy, spy)], sketches[:2], photos[:4], seconds=0)
+    assert times["spy"].batch.calls >= 3
+    assert set(calls) == {1, 4}
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "static"])
+def test_quantised_models_can_be_loaded_and_give_nearly_the_same_values(kind, token_model_folder, inputs, tmp_path):
+    target = tmp_path / "int8"
+    if kind == "dynamic":
+        write_dynamic(token_model_folder, target)
+    else:
+        write_static(token_model_folder, target, *inputs)
+    assert verify(target).is_intact
+    plain, small = Model.load(token_model_folder), Model.load(target)
+    assert small.fingerprint != plain.fingerprint
+    assert small.manifest.scores == plain.manifest.scores
+    photos = [photo.content.read() for photo in WORLD.photos]
+    expected, found = plain.encode_photos(photos), small.encode_photos(photos)
+    assert not np.array_equal(expected, found)
+    assert np.corrcoef(expected.ravel(), found.ravel())[0, 1] > 0.98
+    assert onnx_peer("int8", target).bytes < 0.5 * onnx_peer("float32", token_model_folder).bytes
+
+
+def test_quantising_is_silent_and_leaves_logging_as_it_was(token_model_folder, tmp_path, caplog):
+    before = logging.root.manager.disable
+    write_dynamic(token_model_folder, tmp_path / "int8")
+    assert caplog.records == []
+    assert logging.root.manager.disable == before
