@@ -7,7 +7,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 .PHONY: demo test check bench clean
 
 demo: .venv/searching
-	$(BIN)/sketchhash demo
+	$(BIN)/sketchhash demo $(ARGUMENTS)
 
 test: .venv/developing
 	$(BIN)/pytest --numprocesses 2 --dist loadfile

@@ -8,6 +8,8 @@ import re
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cache
@@ -23,6 +25,7 @@ from PIL import Image
 
 from sketchhash.datasets.synthetic.photographer import render_photo
 from sketchhash.datasets.synthetic.sketcher import draw_sketch
+from sketchhash.server import Access, create_app, listen, open_service, server
 
 CHROMIUM = Path("/usr/bin/chromium")
 CHROMIUM_FLAGS = [
@@ -262,11 +265,31 @@ def service(_server):
     return _server.RequestHandlerClass.service
 
 
+@pytest.fixture(scope="session")
+def run_service():
+    """Give a function that runs the real service until its block ends, and gives the service's address."""
+
+    @contextmanager
+    def run(gallery: Path, model_folder: Path, access: Access) -> Iterator[str]:
+        with open_service(gallery, model_folder) as service, listen("127.0.0.1", 0) as listener:
+            answering = server(create_app(service, access))
+            thread = threading.Thread(target=answering.run, kwargs={"sockets": [listener]})
+            thread.start()
+            try:
+                yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+            finally:
+                answering.should_exit = True
+                thread.join(20)
+
+    return run
+
+
 @pytest.fixture(scope="module")  # playwright keeps an event loop running, which other tests want to start
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright")
     if not CHROMIUM.exists():
         pytest.skip(f"the page is tested with {CHROMIUM}, which is not there")
+    sync_api.expect.set_options(timeout=20_000)  # machines are shared and noisy
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
         yield browser

@@ -1,7 +1,5 @@
 """The page and the real service understand each other."""
 
-import threading
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -9,7 +7,7 @@ from PIL import Image
 from sketchhash.datasets.synthetic.photographer import render_photo
 from sketchhash.gallery import Gallery, index_photos
 from sketchhash.model import Model
-from sketchhash.server import Access, create_app, listen, open_service, server
+from sketchhash.server import Access
 
 expect = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright").expect
 
@@ -32,15 +30,10 @@ def gallery_file(tmp_path, model_folder):
 
 
 @pytest.fixture
-def address(gallery_file, model_folder):
+def address(gallery_file, model_folder, run_service):
     """Run the real service, behind a token, and give its address."""
-    with open_service(gallery_file, model_folder) as service, listen("127.0.0.1", 0) as listener:
-        answering = server(create_app(service, Access(token=TOKEN)))
-        thread = threading.Thread(target=answering.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        answering.should_exit = True
-        thread.join(20)
+    with run_service(gallery_file, model_folder, Access(token=TOKEN)) as address:
+        yield address
 
 
 def test_a_circle_finds_photos_in_the_real_gallery(browser, address, draw, photograph_page):

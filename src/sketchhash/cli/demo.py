@@ -1,27 +1,107 @@
-"""``sketchhash demo``: the synthetic world at a glance."""
+"""``sketchhash demo``: from nothing to a page to draw on, in one command."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import say
+from sketchhash.cli import console
+from sketchhash.cli.file_names import shown
+from sketchhash.cli.index import LabelSource, index
+from sketchhash.cli.opening import ModelFolder
+from sketchhash.cli.serve import serve
+from sketchhash.cli.train import default_cache
+from sketchhash.errors import UnwritableState
+
+if TYPE_CHECKING:
+    from sketchhash.demo import DemoPhotos, Finding
+
+_INTERRUPTED = 130  # as shells say it: 128 + SIGINT
 
 
 def demo(
-    sheet: Annotated[Path, typer.Option(help="Where to paint the contact sheet.")] = Path("synthetic-world.png"),
-    each: Annotated[int, typer.Option(min=1, max=20, help="Sketches and photos a category on the sheet.")] = 4,
+    photos: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", exists=True, file_okay=False, help="The photos to show, in and below this folder."),
+    ] = None,
+    model: ModelFolder = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Search with some drawings, print the hits and exit: needs no screen.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(envvar="SKETCHHASH_PORT", min=0, max=65535, help="The page's port; 0 is any that is free.")
+    ] = 8765,
+    open_page: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser, if there is a desktop.")
+    ] = True,
+    cache: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where photos and their gallery are kept for the next time.")
+    ] = None,
 ) -> None:
-    """Make the synthetic world, count it and paint its contact sheet: needs no download."""
-    from sketchhash import datasets, imaging
+    """Search photos by drawing, at once: yours, Tux Paint's stamps, or painted ones; Ctrl-C ends it."""
+    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.server import listen
 
-    world = datasets.open_dataset("synthetic")
-    imaging.write_png(sheet, datasets.contact_sheet(world, each))
-    say(
-        f"The synthetic world has {len(world.categories)} categories, {len(world.sketches)} sketches and "
-        f"{len(world.photos)} photos: {', '.join(world.categories)}."
-    )
-    say("Its contact sheet:")
-    typer.echo(sheet)
+    folder = default_model_folder() if model is None else model
+    if not check:
+        listen("127.0.0.1", port).close()  # a port that is taken should show now, not after indexing
+    try:
+        chosen = _choose(photos, (cache or default_cache()) / "demo")
+        with redirect_stdout(sys.stderr):  # here, how indexing went is talk
+            index([chosen.folder], chosen.gallery, folder, labels=LabelSource.FOLDER, prune=True, reindex=True)
+        if check:
+            _check(chosen.gallery, folder)
+        else:
+            serve(chosen.gallery, folder, port=port, open_page=open_page and _has_desktop())
+    except KeyboardInterrupt:
+        console.say("Stopped.")
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+class _Talk:
+    """Shows on standard error what getting photos tells."""
+
+    def say(self, text: str) -> None:
+        console.say(text)
+
+    def stage(self, name: str, steps: int) -> AbstractContextManager[Callable[[], None]]:
+        return console.progress(name, steps)
+
+
+def _choose(folder: Path | None, shelf: Path) -> DemoPhotos:
+    from sketchhash.demo import choose_photos, own_photos
+
+    try:
+        return choose_photos(shelf, _Talk()) if folder is None else own_photos(folder, shelf)
+    except OSError as problem:
+        raise UnwritableState(
+            f"The photos cannot be kept in {shown(shelf)}: {problem.strerror}. "
+            "Make room there, or name another folder with --cache."
+        ) from problem
+
+
+def _check(gallery: Path, model_folder: Path) -> None:
+    from sketchhash.demo import check
+
+    findings = 0
+    for finding in check(gallery, model_folder):
+        typer.echo(_line(finding))
+        findings += 1
+    console.say(f"The service answered {findings} drawings.")
+
+
+def _line(finding: Finding) -> str:
+    hits = (f"{shown(hit.name)} ({shown(hit.label)})" if hit.label else shown(hit.name) for hit in finding.answer.hits)
+    return f"{finding.drawing:16}  {finding.answer.confidence:5}  {', '.join(hits)}"
+
+
+def _has_desktop() -> bool:
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,133 @@
+"""The whole road: a model learns a small world, a gallery is made with it, and what is drawn on the page is found."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sketchhash.datasets import synthetic
+from sketchhash.gallery import Gallery, index_photos
+from sketchhash.model import Model
+from sketchhash.server import Access
+
+expect = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright").expect
+
+pytestmark = pytest.mark.slow  # the model learns for half a minute
+
+CATEGORIES = ("envelope", "giraffe", "hot air balloon", "scissors")  # hardly to be taken for each other
+TAUGHT, FOUND, SIDE = 60, 8, 80
+
+# More of it than in "tiny", as there are few items; and words that are read at once.
+RECIPE = """
+base = "tiny"
+description = "Four things, learnt well."
+words = "glove"
+pretrain_photos.epochs = 14
+pretrain_sketches.epochs = 6
+hashing.epochs = 14
+"""
+
+SCRIBBLE = [(0.1, 0.1), (0.9, 0.9), (0.9, 0.1), (0.1, 0.9)]
+
+
+@pytest.fixture(scope="module")
+def taught_model(tmp_path_factory):
+    """Train a model on four categories of the synthetic world, with one thread, and give its folder."""
+    folder = tmp_path_factory.mktemp("taught")
+    (folder / "recipe.toml").write_text(RECIPE)
+    world = synthetic.load(TAUGHT, TAUGHT, categories=CATEGORIES, size=SIDE)
+    for _ in synthetic.write(folder / "world", world, size=SIDE, workers=1):
+        pass
+    options = {"data": "world", "recipe": "recipe.toml", "bits": "16", "queries": "4", "out": "model", "cache": "cache"}
+    command = [sys.executable, "-m", "sketchhash", "train", *(f"--{name}={value}" for name, value in options.items())]
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=folder, env=one_thread, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    return folder / "model"
+
+
+@pytest.fixture(scope="module")
+def gallery_folder(tmp_path_factory):
+    """Take photos that the model has not seen."""
+    folder = tmp_path_factory.mktemp("photos")
+    for category in CATEGORIES:
+        (folder / category).mkdir()
+        for seed in range(FOUND):
+            photo = synthetic.render_photo(category, np.random.default_rng(seed), SIDE)
+            Image.fromarray(photo).save(folder / category / f"{category} {seed}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(taught_model, gallery_folder, run_service):
+    model = Model.load(taught_model)
+    file = gallery_folder / "test.gallery"
+    with Gallery.create(file, model) as gallery:
+        list(index_photos(gallery, model, [gallery_folder], labels="folder"))
+    with run_service(file, taught_model, Access()) as address:
+        yield address
+
+
+@pytest.fixture
+def open_gallery(browser, address):
+    """Give a function that opens the page as a device with these options shows it."""
+    contexts = []
+
+    def open_gallery(**options):
+        contexts.append(browser.new_context(reduced_motion="reduce", **options))
+        page = contexts[-1].new_page()
+        page.goto(address)
+        expect(page.locator("#gallery-size")).to_have_text(f"{len(CATEGORIES) * FOUND} photos")
+        return page
+
+    yield open_gallery
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_what_is_drawn_comes_first(open_gallery, draw, sketch, category):
+    page = open_gallery()
+    draw(page, *sketch(category))
+    expect(page.locator("#hits li").first).to_contain_text(category)
+
+
+@pytest.mark.parametrize(
+    ("device", "options"),
+    [
+        ("desktop", {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"}),
+        ("phone", {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}),
+    ],
+)
+def test_a_visit_on_any_device(open_gallery, draw, sketch, gallery_folder, photograph_page, device, options):
+    page = open_gallery(**options)
+    first, third = page.locator("#hits li").first, page.locator("#hits li").nth(2)
+
+    scissors = sketch("scissors")
+    draw(page, *scissors)
+    expect(first).to_contain_text("scissors")
+    photograph_page(page, f"visit-{device}")
+    is_dark = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).every((part) => part < 64)")
+    assert is_dark == (options["color_scheme"] == "dark")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    draw(page, SCRIBBLE)
+    with page.expect_request("**/api/search") as asked:
+        page.get_by_role("button", name="Undo").click()
+    assert len(asked.value.post_data_json["strokes"]) == len(scissors)
+    expect(first).to_contain_text("scissors")
+
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Search by a picture").click()
+    chooser.value.set_files(gallery_folder / "envelope" / "envelope 0.png")
+    expect(first).to_contain_text("envelope")
+
+    with page.expect_response("**/similar?*"):
+        first.get_by_role("button").click()
+        page.get_by_role("button", name="More like this").click()
+    expect(page.get_by_text("More like envelope")).to_be_visible()
+    for hit in (first, third):
+        expect(hit).to_contain_text("envelope")
