@@ -131,7 +131,7 @@ def test_datasets_without_a_common_category_do_not_join(folder_pair, quickdraw_o
 
 
 def test_a_folder_that_is_no_dataset_is_told_what_was_expected(tmp_path):
-    with pytest.raises(DatasetProblem, match="sketches/<category>/ and photos/<category>/") as caught:
+    with pytest.raises(DatasetProblem, match="sketches/<category>/, photos/<category>/ or both") as caught:
         open_dataset(tmp_path)
     assert str(tmp_path) in str(caught.value)
 
@@ -154,3 +154,11 @@ def test_the_synthetic_world_opens_by_name():
     assert len(world.categories) >= 24
     assert sketch_ink(world.sketches[0], 200).min() < 100
     assert photo_pixels(world.photos[0]).ndim == 3
+
+
+@pytest.mark.parametrize(("folder", "sketches", "photos"), [("sketches", 1, 0), ("photos", 0, 1)])
+def test_one_of_the_two_folders_may_stand_alone(tmp_path, folder, sketches, photos):
+    (tmp_path / folder / "key").mkdir(parents=True)
+    (tmp_path / folder / "key" / "a.png").write_bytes(b"")
+    dataset = open_dataset(tmp_path)
+    assert (len(dataset.sketches), len(dataset.photos)) == (sketches, photos)
