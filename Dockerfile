@@ -12,8 +12,7 @@ RUN useradd --uid 1000 --create-home sketchhash && mkdir /data && chown sketchha
 USER sketchhash
 ENV PATH=/opt/sketchhash/bin:$PATH \
     SKETCHHASH_HOST=0.0.0.0 \
-    SKETCHHASH_GALLERY=/data/photos.gallery \
-    SKETCHHASH_MODEL=/data/model
+    SKETCHHASH_GALLERY=/data/photos.gallery
 VOLUME /data
 EXPOSE 8765
 HEALTHCHECK CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8765/health', timeout=5)"]
