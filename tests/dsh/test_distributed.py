@@ -79,7 +79,8 @@ def check_that_processes_agree_and_the_first_writes(first: dict, second: dict) -
     assert first["weights"] == second["weights"]
     np.testing.assert_array_equal(values(first), values(second))
     assert first["written"]
-    assert not second["written"]
+    # What is asked for after training, each process reads and keeps for itself: the same bytes.
+    assert not [path for path in second["written"] if "/cache/sketches/" not in path]
 
 
 @pytest.mark.slow

@@ -54,11 +54,18 @@ def demo(
     try:
         chosen = _choose(photos, (cache or default_cache()) / "demo")
         with redirect_stdout(sys.stderr):  # here, how indexing went is talk
-            index([chosen.folder], chosen.gallery, folder, labels=LabelSource.FOLDER, prune=True, reindex=True)
+            index(
+                places=[chosen.folder],
+                gallery=chosen.gallery,
+                model=folder,
+                labels=LabelSource.FOLDER,
+                prune=True,
+                reindex=True,
+            )
         if check:
             _check(chosen.gallery, folder)
         else:
-            serve(chosen.gallery, folder, port=port, open_page=open_page and _has_desktop())
+            serve(gallery=chosen.gallery, model=folder, port=port, open_page=open_page and _has_desktop())
     except KeyboardInterrupt:
         console.say("Stopped.")
         raise typer.Exit(_INTERRUPTED) from None

@@ -56,7 +56,7 @@ def choose_photos(cache: Path, listener: Listener) -> DemoPhotos:
         _paint_world(world.folder, listener)
     listener.say(
         "The photos are of the synthetic world, painted by this program. To see real ones, name a folder with "
-        f"--photos, or type: sudo apt-get install {stamps.PACKAGE}"
+        f"--photos, or on Debian type: sudo apt-get update && sudo apt-get install {stamps.PACKAGE}"
     )
     return world
 

@@ -37,20 +37,42 @@ def test_the_loss_of_everything_at_once_is_the_published_one():
     torch.testing.assert_close(photos.values, fresh)
 
 
-def test_a_batch_has_the_gradient_that_its_values_have_in_the_whole():
-    places, step = torch.tensor([4, 1]), 1e-6
-    fresh = side(6, 0).values[places].clone().requires_grad_()
-    batch_loss(fresh, places, side(6, 0), side(5, 1), Weights(2.0, 0.5)).backward()
-    numeric = torch.zeros(2, 4, dtype=torch.float64)
-    for row, place in enumerate(places):
-        for bit in range(4):
-            ends = []
-            for sign in (1, -1):
-                values = side(6, 0).values.clone()
-                values[place, bit] += sign * step
-                ends.append(whole_loss(side(6, 0), side(5, 1), values))
-            numeric[row, bit] = (ends[0] - ends[1]) / (2 * step)
-    torch.testing.assert_close(fresh.grad * (2 * 5), numeric, rtol=1e-5, atol=1e-6)
+def test_gradients_are_the_differences_of_the_published_loss():
+    step, weights = 1e-6, Weights(quantisation=2.0, balance=0.5)
+    fresh = side(6, 0).values.clone().requires_grad_()
+    batch_loss(fresh, torch.arange(6), side(6, 0), side(5, 1), weights).backward()
+    numeric = torch.zeros(6, 4, dtype=torch.float64)
+    for place in np.ndindex(6, 4):
+        ends = []
+        for sign in (1, -1):
+            values = side(6, 0).values.clone()
+            values[place] += sign * step
+            ends.append(whole_loss(side(6, 0), side(5, 1), values))
+        numeric[place] = (ends[0] - ends[1]) / (2 * step)
+    torch.testing.assert_close(fresh.grad * 30, numeric, rtol=1e-5, atol=1e-6)
+
+
+def test_batches_together_have_the_gradient_of_everything_at_once():
+    def gradient(batches):
+        values, learner, other = side(6, 0).values.clone().requires_grad_(), side(6, 0), side(5, 1)
+        for places in batches:
+            (batch_loss(values[places], places, learner, other, Weights(2.0, 0.0)) * len(places) / 6).backward()
+        return values.grad
+
+    parts = torch.tensor([4, 1]), torch.tensor([0, 2, 3, 5])
+    torch.testing.assert_close(gradient(parts), gradient([torch.arange(6)]))
+
+
+def test_the_balance_of_a_batch_stands_for_that_of_its_view():
+    photos, sketches = side(6, 0), side(5, 1)
+    photos.values[:] = 0.5  # each batch is as unbalanced as the whole
+    some, all_of_it = (
+        batch_loss(photos.values[places], places, photos, sketches, Weights(0.0, 1.0))
+        - batch_loss(photos.values[places], places, photos, sketches, Weights(0.0, 0.0))
+        for places in (torch.tensor([2, 3]), torch.arange(6))
+    )
+    assert some.item() == pytest.approx(all_of_it.item())
+    assert all_of_it.item() == pytest.approx(4 * (6 * 0.5) ** 2 / 30)
 
 
 def test_the_likelihoods_gradient_is_the_published_one():

@@ -14,13 +14,13 @@ from sketchhash.baselines.deep.triplet_alexnet import TripletAlexNet
 from sketchhash.errors import DamagedState, NotFitted
 
 SMALL = {
-    SiameseCNN: dict(size=8, epochs=8),
+    SiameseCNN: dict(size=8, naming_epochs=3, epochs=6),
     SketchANet: dict(size=16, epochs=8, side=99),
     GNTriplet: dict(size=16, epochs=8, side=32, width=0.1),
-    Shape3D: dict(size=8, epochs=8),
-    SiameseAlexNet: dict(size=16, epochs=8, side=96, hidden=32, pretrained=False),
-    TripletAlexNet: dict(size=16, epochs=8, side=96, hidden=32, pretrained=False),
-    DCMH: dict(size=16, epochs=8, side=96, hidden=32, pretrained=False),
+    Shape3D: dict(size=8, naming_epochs=3, epochs=6),
+    SiameseAlexNet: dict(size=16, naming_epochs=20, epochs=30, side=96, hidden=64, pretrained=False),
+    TripletAlexNet: dict(size=16, epochs=50, side=96, hidden=64, pretrained=False),
+    DCMH: dict(size=16, naming_epochs=20, epochs=30, side=96, hidden=64, pretrained=False),
 }
 
 

@@ -14,7 +14,9 @@ both. A batch is compared with the whole other view, whose values are those of t
 
 Where we differ: as in the paper's comparison (section 4.1), the text network is replaced by one like that of the
 photos. Photos and sketches come in no pairs, so each has its own code instead of sharing one. The convolutions are
-AlexNet's, frozen, in place of CNN-F, and fc6 and fc7 are narrower, see `alexnet`. AdamW replaces plain descent.
+AlexNet's, frozen, in place of CNN-F, and fc6 and fc7 are narrower, see `alexnet`. AdamW replaces plain descent, and
+three things hold it up in a short training: names are learned first, see `naming`; values are normalised over a batch,
+or they fall to zero, where nothing pulls; and the balance is estimated from the batch.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional
 
 from sketchhash.baselines.deep.alexnet import AlexNet, AlexNetMethod, convolutions, fully_connected
+from sketchhash.baselines.deep.naming import learn_names
 from sketchhash.baselines.deep.network_method import Branches
 from sketchhash.baselines.deep.training import Descent, Lesson, Source
 
@@ -46,8 +49,9 @@ class DCMH(AlexNetMethod):
     """Learn a network a view, whose signs are codes of ``size`` bits."""
 
     _: KW_ONLY
+    naming_epochs: int = 2
     epochs: int = 30
-    learning_rate: float = 1e-4
+    learning_rate: float = 3e-4
     weights: Weights = field(default_factory=Weights)
 
     def build(self) -> Branches:
@@ -58,13 +62,15 @@ class DCMH(AlexNetMethod):
                 *fully_connected(self.pool5, self.hidden, self.hidden),
                 nn.ReLU(inplace=True),
                 nn.Linear(self.hidden, self.size),
+                nn.BatchNorm1d(self.size, affine=False),
             )
             for _ in range(2)
         )
         return Branches(AlexNet(trunk, photos), AlexNet(trunk, sketches))
 
     def learn_heads(self, heads: Branches, lesson: Lesson) -> list[float]:
-        """Descend on each view's loss in turn."""
+        """Learn names, then descend on each view's loss in turn."""
+        learn_names(heads, lesson, self.size, self.naming_epochs)
         photos = Side.of(heads.photos, lesson.photos, lesson.batches.photos, lesson.generator)
         sketches = Side.of(heads.sketches, lesson.sketches, lesson.batches.sketches, lesson.generator)
         turns = _turns(photos, sketches, lesson.generator)
@@ -104,19 +110,18 @@ class Side:
 
 
 def batch_loss(fresh: Tensor, places: Tensor, learner: Side, other: Side, weights: Weights) -> Tensor:
-    """Compute what L has of some values ``(batch, bits)`` that stand at ``places``, a pair's mean; keep the values.
+    """Estimate L, a pair's mean, from some values ``(batch, bits)`` that stand at ``places``; keep the values.
 
-    The balance is that of the whole view, of which all but the batch stands still.
+    The balance of the whole view is estimated from the batch too: the values kept are up to a whole turn old, and steps
+    that follow their sum overshoot.
     """
-    standing = learner.values.sum(dim=0) - learner.values[places].sum(dim=0)
     learner.values[places] = fresh.detach()
     theta = fresh @ other.values.T / 2
     similar = (learner.labels[places, None] == other.labels[None, :]).float()
     likelihood = (functional.softplus(theta) - similar * theta).sum()
     quantisation = ((learner.codes[places] - fresh) ** 2).sum()
-    balance = ((standing + fresh.sum(dim=0)) ** 2).sum()
-    total = likelihood + weights.quantisation * quantisation + weights.balance * balance
-    return total / theta.numel()
+    balance = len(learner.values) * (fresh.mean(dim=0) ** 2).sum() / len(other.values)
+    return (likelihood + weights.quantisation * quantisation) / theta.numel() + weights.balance * balance
 
 
 def signs(values: Tensor) -> Tensor:

@@ -18,8 +18,8 @@ from sketchhash.baselines.deep.training import Descent, Lesson
 _SHARPNESS = 10.0  # scores of unit vectors would be too much alike to tell
 
 
-def learn_names(network: Branches, lesson: Lesson, size: int, epochs: int) -> list[float]:
-    """Teach both views the categories through their embeddings ``(n, size)``; give the loss at each step."""
+def learn_names(network: Branches, lesson: Lesson, size: int, epochs: int) -> None:
+    """Teach both views the categories, through their embeddings ``(n, size)``."""
     scores = nn.Linear(size, len(lesson.batches.photos))
 
     def loss() -> Tensor:
@@ -27,4 +27,4 @@ def learn_names(network: Branches, lesson: Lesson, size: int, epochs: int) -> li
         directions = functional.normalize(torch.cat(network(photos, sketches)))
         return functional.cross_entropy(scores(_SHARPNESS * directions), labels.repeat(2))
 
-    return Descent(epochs).run(nn.ModuleList([network, scores]), lesson.batches.an_epoch, loss)
+    Descent(epochs).run(nn.ModuleList([network, scores]), lesson.batches.an_epoch, loss)

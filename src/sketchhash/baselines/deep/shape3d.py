@@ -52,14 +52,14 @@ class Shape3D(LineMethod):
     def learn(self, network: Branches, views: Views, generator: Generator) -> list[float]:
         """Learn names, then descend on the three losses of all pairs."""
         lesson = self.lesson(views, generator)
-        named = learn_names(network, lesson, self.size, self.naming_epochs)
+        learn_names(network, lesson, self.size, self.naming_epochs)
 
         def loss() -> Tensor:
             edges, ink, labels = lesson.draw()
             photos, sketches = network(edges, ink)
             return self.loss(photos, sketches, labels)
 
-        return named + Descent(self.epochs).run(network, lesson.batches.an_epoch, loss)
+        return Descent(self.epochs).run(network, lesson.batches.an_epoch, loss)
 
     def loss(self, photos: Tensor, sketches: Tensor, labels: Tensor) -> Tensor:
         """Compute L of embeddings, each ``(n, size)``, over all pairs of a batch."""

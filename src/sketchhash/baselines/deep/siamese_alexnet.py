@@ -40,11 +40,11 @@ class SiameseAlexNet(AlexNetMethod):
 
     def learn_heads(self, heads: Branches, lesson: Lesson) -> list[float]:
         """Learn names, then descend on the contrastive loss of all pairs across the views."""
-        named = learn_names(heads, lesson, self.size, self.naming_epochs)
+        learn_names(heads, lesson, self.size, self.naming_epochs)
 
         def loss() -> Tensor:
             photo_pool5, sketch_pool5, labels = lesson.draw()
             photos, sketches = heads(photo_pool5, sketch_pool5)
             return contrastive(torch.cdist(sketches, photos), same_category(labels), self.margin)
 
-        return named + Descent(self.epochs).run(heads, lesson.batches.an_epoch, loss)
+        return Descent(self.epochs).run(heads, lesson.batches.an_epoch, loss)

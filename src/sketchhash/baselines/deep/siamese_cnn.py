@@ -46,11 +46,11 @@ class SiameseCNN(LineMethod):
     def learn(self, network: Branches, views: Views, generator: Generator) -> list[float]:
         """Learn names, then descend on the contrastive loss of all pairs across the views."""
         lesson = self.lesson(views, generator)
-        named = learn_names(network, lesson, self.size, self.naming_epochs)
+        learn_names(network, lesson, self.size, self.naming_epochs)
 
         def loss() -> Tensor:
             edges, ink, labels = lesson.draw()
             photos, sketches = network(edges, ink)
             return contrastive(torch.cdist(sketches, photos), same_category(labels), self.margin)
 
-        return named + Descent(self.epochs).run(network, lesson.batches.an_epoch, loss)
+        return Descent(self.epochs).run(network, lesson.batches.an_epoch, loss)

@@ -1,7 +1,7 @@
 """Cross-modality similarity-sensitive hashing.
 
-Bronstein, Bronstein, Michel, Paragios. Data fusion through cross-modality metric learning using similarity-
-sensitive hashing. CVPR 2010.
+Bronstein, Bronstein, Michel, Paragios. Data fusion through cross-modality metric learning using
+similarity-sensitive hashing. CVPR 2010.
 
 | symbol     | here                                                       |
 |------------|------------------------------------------------------------|
