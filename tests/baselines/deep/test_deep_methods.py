@@ -16,7 +16,7 @@ from sketchhash.errors import DamagedState, NotFitted
 SMALL = {
     SiameseCNN: dict(size=8, naming_epochs=3, epochs=6),
     SketchANet: dict(size=16, epochs=8, side=99),
-    GNTriplet: dict(size=16, epochs=8, side=32, width=0.1),
+    GNTriplet: dict(size=16, epochs=30, side=32, width=0.25),
     Shape3D: dict(size=8, naming_epochs=3, epochs=6),
     SiameseAlexNet: dict(size=16, naming_epochs=20, epochs=30, side=96, hidden=64, pretrained=False),
     TripletAlexNet: dict(size=16, epochs=50, side=96, hidden=64, pretrained=False),
@@ -49,6 +49,12 @@ def test_both_views_have_one_width_and_finite_values(fitted, shape_views):
         assert values.dtype == np.float64
         assert np.isfinite(values).all()
         assert len(np.unique(values, axis=0)) > 1
+
+
+def test_margins_are_between_unit_vectors(fitted, shape_views):
+    if isinstance(fitted, (SiameseCNN, Shape3D, SiameseAlexNet, TripletAlexNet)):
+        lengths = np.linalg.norm(fitted.encode_sketches(shape_views.sketches), axis=1)
+        np.testing.assert_allclose(lengths, 1, atol=1e-6)
 
 
 def test_a_seed_decides_everything_and_torchs_generator_stays(kind, fitted, shape_views):

@@ -1,11 +1,13 @@
 """Pictures become tensors of one form."""
 
 import numpy as np
+import pytest
 import torch
 from torch.testing import assert_close
 
 from sketchhash.baselines.deep.augment import jostle
 from sketchhash.baselines.deep.pictures import Colour, Ink, read_edges, read_ink, read_photos
+from sketchhash.errors import BadArgument
 
 
 def test_photos_edges_and_ink_are_read_in_order_into_bytes(shape_views):
@@ -63,3 +65,8 @@ def test_equal_generators_jostle_alike():
     first, second, other = (jostle(ink, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
     assert_close(first, second, rtol=0, atol=0)
     assert not torch.equal(first, other)
+
+
+def test_features_are_refused():
+    with pytest.raises(BadArgument, match="learns from pictures"):
+        read_ink(np.zeros((5, 8)), 40)

@@ -10,8 +10,8 @@
 | `triplet-alexnet` | `alexnet`, a head a view | triplets                                        |
 | `dcmh`            | `alexnet`, a head a view | likelihood of similar codes, all pairs at once  |
 
-What they share: `pictures` reads, `augment` varies, `batches` draws, `losses` compares, `training` descends, and
-`network_method` keeps the contract.
+What they share: `pictures` reads, `augment` varies, `batches` draws, `losses` compares, `training` descends, `naming`
+is a first lesson, and `network_method` keeps the contract.
 """
 
 from sketchhash.baselines.deep.cards import CARDS

@@ -119,15 +119,13 @@ class AlexNetMethod(NetworkMethod):
 
     def learn(self, network: Branches, views: Views, generator: Generator) -> list[float]:
         """Run the convolutions once, then train the heads."""
+        batches = CategoryBatches.of(views)
         photos, sketches = cast(AlexNet, network.photos), cast(AlexNet, network.sketches)
         if self.pretrained:
             load_imagenet(photos.trunk)
-        lesson = Lesson(
-            Kept(frozen_features(photos.trunk, views.photos, self.read_photos, self.pool5)),
-            Kept(frozen_features(sketches.trunk, views.sketches, self.read_sketches, self.pool5)),
-            CategoryBatches.of(views),
-            generator,
-        )
+        photo_pool5 = frozen_features(photos.trunk, views.photos, self.read_photos, self.pool5)
+        sketch_pool5 = frozen_features(sketches.trunk, views.sketches, self.read_sketches, self.pool5)
+        lesson = Lesson(Kept(photo_pool5), Kept(sketch_pool5), batches, generator)
         return self.learn_heads(Branches(photos.head, sketches.head), lesson)
 
     @abstractmethod

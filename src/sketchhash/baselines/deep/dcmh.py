@@ -50,8 +50,7 @@ class DCMH(AlexNetMethod):
 
     _: KW_ONLY
     naming_epochs: int = 2
-    epochs: int = 30
-    learning_rate: float = 3e-4
+    epochs: int = 40
     weights: Weights = field(default_factory=Weights)
 
     def build(self) -> Branches:
@@ -71,16 +70,17 @@ class DCMH(AlexNetMethod):
     def learn_heads(self, heads: Branches, lesson: Lesson) -> list[float]:
         """Learn names, then descend on each view's loss in turn."""
         learn_names(heads, lesson, self.size, self.naming_epochs)
-        photos = Side.of(heads.photos, lesson.photos, lesson.batches.photos, lesson.generator)
-        sketches = Side.of(heads.sketches, lesson.sketches, lesson.batches.sketches, lesson.generator)
-        turns = _turns(photos, sketches, lesson.generator)
+        generator = lesson.generator
+        photos = Side.of(heads.photos, lesson.photos, lesson.batches.photos, generator)
+        sketches = Side.of(heads.sketches, lesson.sketches, lesson.batches.sketches, generator)
+        turns = _turns(photos, sketches, generator)
 
         def loss() -> Tensor:
             learner, other, places = next(turns)
-            fresh = learner.net(learner.source.draw(learner.rows[places], lesson.generator))
+            fresh = learner.net(learner.source.draw(learner.rows[places], generator))
             return batch_loss(fresh, places, learner, other, self.weights)
 
-        return Descent(self.epochs, self.learning_rate).run(heads, photos.parts + sketches.parts, loss)
+        return Descent(self.epochs).run(heads, photos.parts + sketches.parts, loss)
 
 
 @dataclass(eq=False)
@@ -96,7 +96,8 @@ class Side:
 
     @classmethod
     def of(cls, net: nn.Module, source: Source, categories: list[Tensor], generator: Generator) -> Side:
-        """Encode every row once, before anything was learned."""
+        """Encode every row once, with what was learned so far."""
+        net.eval()
         rows = torch.cat(categories)
         labels = torch.arange(len(categories)).repeat_interleave(torch.tensor([len(some) for some in categories]))
         with torch.no_grad():

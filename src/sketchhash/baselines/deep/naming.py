@@ -1,9 +1,9 @@
 """A first lesson for networks that start from nothing: the names of categories.
 
 Contrastive losses have a trap: where all pairs are equally far apart, the pull on the same ones and the push on the
-others cancel, and networks with random weights walk into it and stay (on real photos, the loss ended at a quarter of
-the squared margin). The originals start from trained weights. Ours first learn to name what they see, in both views
-by one layer of scores, which is thrown away afterwards.
+others cancel. Networks with random weights walk into it and hardly leave it (the loss then is a quarter of the squared
+margin). The originals start from trained weights; ours first learn to name what they see, in both views by one layer
+of scores, which is thrown away afterwards.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from sketchhash.baselines.views import Given, Picture
+from sketchhash.errors import BadArgument
 from sketchhash.imaging import fit_square
 from sketchhash.tokens import token_map
 from sketchhash.tokens.canny import Canny
@@ -61,6 +62,8 @@ def _laid_out(pixels: Tensor) -> Tensor:
 def _read(pictures: Given, prepare: Callable[[Picture], Picture], shape: tuple[int, int, int]) -> Tensor:
     pixels = np.empty((len(pictures), *shape), dtype=np.uint8)
     for row, picture in enumerate(cast(Sequence[Picture], pictures)):
+        if picture.dtype != np.uint8 or picture.ndim not in (2, 3):
+            raise BadArgument(f"This method learns from pictures, uint8; got {picture.dtype} of shape {picture.shape}.")
         pixels[row] = prepare(picture)
     return torch.from_numpy(pixels)
 

@@ -10,7 +10,8 @@
 
 Where we differ: in place of rendered views of 3D models there are edge maps of photos, as in the comparison of Deep
 Sketch Hashing. That comparison took the authors' weights, untrained for its data; these cannot be had, so the network
-is trained here, which favours it, after learning names, see `naming`. Every pair of a batch is used, see `batches`.
+is trained here, which favours it, after learning names, see `naming`. Embeddings have unit length: 64 numbers are then
+about as far apart as C_n expects. Every pair of a batch is used, see `batches`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from sketchhash.baselines.deep.batches import same_category
 from sketchhash.baselines.deep.line_method import LineMethod
 from sketchhash.baselines.deep.losses import exponential
 from sketchhash.baselines.deep.naming import learn_names
-from sketchhash.baselines.deep.network_method import Branches
+from sketchhash.baselines.deep.network_method import Branches, UnitLength
 from sketchhash.baselines.deep.shape_net import SIDE, shape_net
 from sketchhash.baselines.deep.training import Descent
 from sketchhash.baselines.views import Views
@@ -47,7 +48,8 @@ class Shape3D(LineMethod):
 
     def build(self) -> Branches:
         """Make a network for either view."""
-        return Branches(shape_net(self.size), shape_net(self.size))
+        photos, sketches = (nn.Sequential(shape_net(self.size), UnitLength()) for _ in range(2))
+        return Branches(photos, sketches)
 
     def learn(self, network: Branches, views: Views, generator: Generator) -> list[float]:
         """Learn names, then descend on the three losses of all pairs."""

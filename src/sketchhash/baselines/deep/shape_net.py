@@ -8,8 +8,9 @@
 | conv3 | 3      | 2         | 256 × 3 × 3  |
 | fc    |        |           | size         |
 
-Where we differ: batches are normalised after each convolution, without which a short training goes nowhere. The paper
-names the outputs; the kernels follow from them.
+The kernels follow from the outputs, which are what is known of the original.
+
+Where we differ: batches are normalised after each convolution, for a short training.
 """
 
 from __future__ import annotations
