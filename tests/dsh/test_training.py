@@ -215,6 +215,21 @@ def test_c2_may_learn_from_all_ink_before_hashing(branches, run):
     assert weights_hash(desk.network.c2.trunk) != weights_hash(untaught.network.c2.trunk)
 
 
+def test_another_cycle_of_pre_training_goes_on_from_what_the_one_before_gave(run, tmp_path):
+    def kept():
+        return {path.name for path in (tmp_path / "cache" / "pretrained").glob("sketches-*.safetensors")}
+
+    once = run(FROZEN, name="once")
+    first = kept()
+    twice = replace(FROZEN, pretrain_sketches=replace(FROZEN.pretrain_sketches, cycles=2))
+    listening = Listening()
+    desk = run(twice, name="twice", progress=listening)
+    assert weights_hash(desk.network.c2.trunk) != weights_hash(once.network.c2.trunk)
+    assert len(first) == 1 and first < kept() and len(kept()) == 2
+    of_sketches = [stage for stage in listening.stages if stage.startswith("pre-training on sketches")]
+    assert of_sketches == [f"pre-training on sketches, cycle 2, epoch {number} of 2" for number in (1, 2)]
+
+
 def test_balanced_weights_grow_with_samples_and_bits(run, monkeypatch):
     problems = []
     monkeypatch.setattr(training, "Problem", lambda **given: problems.append(given) or Problem(**given))

@@ -38,14 +38,17 @@ def pretrain(
     """Train ``net`` in place to name the categories of what it is shown, or load what that gave before."""
     if steps.epochs == 0:
         return
-    path = cache / "pretrained" / f"{lesson.kind}-{_key(net, lesson, steps, seed)[:32]}.safetensors"
-    if not path.exists():
-        _train(net, lesson, categories, steps, seed, path.with_suffix(".checkpoint"), processes, progress)
-        if processes.is_first:
-            write_weights(path, net)
-            path.with_suffix(".checkpoint").unlink(missing_ok=True)
-        processes.wait()
-    net.load_state_dict(read_weights(path))
+    for cycle in range(steps.cycles):
+        path = cache / "pretrained" / f"{lesson.kind}-{_key(net, lesson, steps, seed)[:32]}.safetensors"
+        if not path.exists():
+            stage = f"pre-training on {lesson.kind}" + (f", cycle {cycle + 1}" if cycle else "")
+            checkpoint = path.with_suffix(".checkpoint")
+            _train(net, lesson, categories, steps, seed, stage, checkpoint, processes, progress)
+            if processes.is_first:
+                write_weights(path, net)
+                checkpoint.unlink(missing_ok=True)
+            processes.wait()
+        net.load_state_dict(read_weights(path))
 
 
 def _train(
@@ -54,11 +57,11 @@ def _train(
     categories: int,
     steps: Steps,
     seed: int,
+    stage: str,
     checkpoint: Path,
     processes: Processes,
     progress: Progress,
 ) -> None:
-    stage = f"pre-training on {lesson.kind}"
     with processes.first_ahead():
         source = lesson.load()
     labels = torch.tensor([item.label for item in lesson.items], device=device())
@@ -128,7 +131,7 @@ def _reduced(pictures: Tensor) -> Tensor:
 def _key(net: Net, lesson: Shown, steps: Steps, seed: int) -> str:
     facts = {
         "start": weights_hash(net),
-        "steps": asdict(steps),
+        "steps": {name: value for name, value in asdict(steps).items() if name != "cycles"},
         "seed": seed,
         "trainable": sum(weights.requires_grad for weights in net.parameters()),
         "pictures": (lesson.fingerprint, lesson.views),
