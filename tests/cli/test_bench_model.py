@@ -2,8 +2,6 @@ import json
 
 import pytest
 
-from sketchhash.datasets import draw_split, open_dataset, synthetic
-
 QUICK = ("--seconds", 0, "--codes", 50, "--samples", 2)
 
 
@@ -29,24 +27,10 @@ def test_a_run_needs_its_data(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_is_measured_in_every_number_format(run, tmp_path):
+def test_a_run_is_measured_in_every_number_format(run, untrained_run):
     """The network is not trained: sizes, times and the way to the scores do not depend on it."""
-    from sketchhash.dsh.checkpoints import write_checkpoint
-    from sketchhash.dsh.recipe import load_recipe
-    from sketchhash.dsh.runs import Job
-
-    world = synthetic.load(4, 4, categories=("cat", "key"), size=64)
-    for _ in synthetic.write(tmp_path / "world", world, workers=1):
-        pass
-    dataset = open_dataset(tmp_path / "world")
-    job = Job(dataset, draw_split(dataset, queries=1), load_recipe("tiny"), bits=16)
-    folder = tmp_path / "tiny.run"
-    folder.mkdir()
-    (folder / "run.json").write_text(json.dumps(job.facts()))
-    job.split.write(folder / "split.json")
-    write_checkpoint(folder / "checkpoint.pt", {"weights": job.network().state_dict()})
-
-    result = run("bench", "model", *QUICK, "--run", folder, "--data", tmp_path / "world", "--json")
+    folder, world = untrained_run(("cat", "key"), 4)
+    result = run("bench", "model", *QUICK, "--run", folder, "--data", world, "--json")
     assert result.exit_code == 0, result.output
     peers = {peer["name"]: peer for peer in json.loads(result.stdout)["peers"]}
     assert list(peers) == ["float32", "float16", "int8, dynamic", "int8, static", "PyTorch, float32"]

@@ -10,35 +10,29 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
-from sketchhash.baselines import CanonicalCorrelation, ClassCodes, Views
 from sketchhash.benchmark import paper
-from sketchhash.benchmark.evaluation import labels, rank_partition
+from sketchhash.benchmark.evaluation import rank_partition
+from sketchhash.benchmark.references import CCA, RIDGE, reference
 from sketchhash.benchmark.scores import score
-from sketchhash.datasets import Dataset, Item, Partition, draw_split
+from sketchhash.datasets import Dataset, draw_split
 from sketchhash.dsh.checkpoints import write_text
 from sketchhash.dsh.desk import Desk
 from sketchhash.dsh.processes import Processes
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
-from sketchhash.dsh.sources import Source
 from sketchhash.dsh.training import prepare, train
 
 PROTOCOLS = {"seen": 0.0, "unseen": 0.2}
 ABLATIONS = tuple(component.name for component in paper.ABLATIONS)
-REFERENCES: Mapping[str, Callable[[int, int], ClassCodes | CanonicalCorrelation]] = {
-    "ridge to random class codes": lambda bits, seed: ClassCodes(bits, seed=seed),
-    "sign of CCA": lambda bits, seed: CanonicalCorrelation(bits, seed=seed),
-}
+REFERENCES = (RIDGE, CCA)
 
 
 @dataclass(frozen=True)
@@ -106,7 +100,9 @@ class Study:
         parts = job.split.apply(self.dataset)
         started = perf_counter()
         if entry.method in REFERENCES:
-            groups, log = rank_partition(self._reference(entry, job, parts), parts), []
+            desk = prepare(job, job.network(), self.cache, self.progress, Processes())
+            plain = reference(entry.method, desk, parts, entry.bits, job.hashing_seed)
+            groups, log = rank_partition(plain, parts), []
         else:
             groups = rank_partition(self.trained(entry, protocol), parts)
             lines = (self._run_folder(entry, protocol, job) / "log.jsonl").read_text(encoding="utf-8").splitlines()
@@ -124,15 +120,6 @@ class Study:
         groups.save(path.with_suffix(".npz"))
         write_text(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
-    def _reference(self, entry: Entry, job: Job, parts: Partition) -> _Reference:
-        """Fit a reference method on trunk features of plain pictures, the same that DSH starts from."""
-        desk = prepare(job, job.network(), self.cache, self.progress, Processes())
-        found = {photo.label for photo in parts.training_photos}
-        sketches = [sketch for sketch in parts.training_sketches if sketch.label in found]
-        photos = parts.training_photos
-        views = Views(_plain(desk.photos, photos), labels(photos), _plain(desk.sketches, sketches), labels(sketches))
-        return _Reference(REFERENCES[entry.method](entry.bits, job.hashing_seed).fit(views), desk)
-
 
 def _is_finished(path: Path, entry: Entry) -> bool:
     """Tell whether a result is there that the recipe as it is now gave."""
@@ -140,25 +127,6 @@ def _is_finished(path: Path, entry: Entry) -> bool:
         return False
     made_with = json.loads(path.read_text(encoding="utf-8"))["job"]["recipe"]["hash"]
     return bool(made_with == load_recipe(entry.recipe).hash)
-
-
-def _plain(source: Callable[[Sequence[Item]], Source], items: Sequence[Item]) -> NDArray[np.float32]:
-    features: NDArray[np.float32] = source(items).batch(torch.arange(len(items)), None).numpy()
-    return features
-
-
-@dataclass(frozen=True)
-class _Reference:
-    """A fitted method on the features of a desk, as an encoder of items."""
-
-    method: ClassCodes | CanonicalCorrelation
-    desk: Desk
-
-    def photo_values(self, items: Sequence[Item]) -> NDArray[np.floating]:
-        return self.method.encode_photos(_plain(self.desk.photos, items))
-
-    def sketch_values(self, items: Sequence[Item]) -> NDArray[np.floating]:
-        return self.method.encode_sketches(_plain(self.desk.sketches, items))
 
 
 def _read(path: Path) -> Result:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli import benchmark_model, benchmark_report, benchmark_run
+from sketchhash.cli import benchmark_model, benchmark_report, benchmark_run, benchmark_trunks
 from sketchhash.cli.console import TrainingProgress, print_json
 from sketchhash.cli.train import CacheFolder, default_cache, prepare_torch
 
@@ -19,6 +19,7 @@ app = typer.Typer(help="Measure methods on a dataset.", no_args_is_help=True)
 app.command("model")(benchmark_model.model)
 app.command("run")(benchmark_run.run)
 app.command("report")(benchmark_report.report)
+app.command("trunks")(benchmark_trunks.trunks)
 
 Data = Annotated[str, typer.Option(metavar="DIR", help="A dataset's folder, or the word 'synthetic'.")]
 Photos = Annotated[str | None, typer.Option(metavar="DIR", help="Take the photos from this other dataset.")]

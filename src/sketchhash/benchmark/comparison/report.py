@@ -117,10 +117,7 @@ def _examples(task: Task, records: Records, run: Run, dataset: Dataset, folder: 
 def _sections(records: Records, runs: Runs) -> tuple[Section, ...]:
     ran = {run.record.method for run in runs.all}
     cards = [card for card in CATALOGUE if card.name in ran]
-    choices = tuple(
-        f"{card.title} ({card.paper}, {card.year}): {' '.join(choice.rstrip('.') + '.' for choice in card.choices)}"
-        for card in cards
-    )
+    choices = tuple(f"{card.title} ({card.paper}, {card.year}): {' '.join(card.choices)}" for card in cards)
     versions = sorted({item for run in runs.all for item in run.record.versions.items()})
     sections = [Section("What the methods' papers leave open, and what was reduced", choices)] if choices else []
     sections.append(Section("Versions", tuple(f"{name} {number}" for name, number in versions)))

@@ -1,0 +1,63 @@
+"""Plain methods on the features that a run's trunks give: what its codes have to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sketchhash.baselines import CanonicalCorrelation, ClassCodes, Method, Views
+from sketchhash.baselines.deep.triplet_heads import TripletHeads
+from sketchhash.benchmark.evaluation import labels
+from sketchhash.datasets import Item, Partition
+from sketchhash.dsh.desk import Desk
+from sketchhash.dsh.sources import Source
+
+RIDGE = "ridge to random class codes"
+CCA = "sign of CCA"
+TRIPLET = "triplet heads"
+
+
+def reference(name: str, desk: Desk, parts: Partition, bits: int, seed: int) -> Reference:
+    """Fit a method on trunk features of plain pictures, the same that the run's own layers start from."""
+    found = {photo.label for photo in parts.training_photos}
+    sketches = [sketch for sketch in parts.training_sketches if sketch.label in found]
+    photos = parts.training_photos
+    views = Views(_plain(desk.photos, photos), labels(photos), _plain(desk.sketches, sketches), labels(sketches))
+    return Reference(_METHODS[name](views, bits, seed).fit(views), desk)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A fitted method on the features of a desk, as an encoder of items."""
+
+    method: Method
+    desk: Desk
+
+    def photo_values(self, items: Sequence[Item]) -> NDArray[np.floating]:
+        """Encode photos."""
+        return self.method.encode_photos(_plain(self.desk.photos, items))
+
+    def sketch_values(self, items: Sequence[Item]) -> NDArray[np.floating]:
+        """Encode sketches."""
+        return self.method.encode_sketches(_plain(self.desk.sketches, items))
+
+
+def _triplet(views: Views, bits: int, seed: int) -> TripletHeads:
+    photos, sketches = (np.asarray(view).shape[1] for view in (views.photos, views.sketches))
+    return TripletHeads(bits, seed=seed, photo_features=photos, sketch_features=sketches)
+
+
+_METHODS: Mapping[str, Callable[[Views, int, int], Method]] = {
+    RIDGE: lambda _, bits, seed: ClassCodes(bits, seed=seed),
+    CCA: lambda _, bits, seed: CanonicalCorrelation(bits, seed=seed),
+    TRIPLET: _triplet,
+}
+
+
+def _plain(source: Callable[[Sequence[Item]], Source], items: Sequence[Item]) -> NDArray[np.float32]:
+    features: NDArray[np.float32] = source(items).batch(torch.arange(len(items)), None).numpy()
+    return features
