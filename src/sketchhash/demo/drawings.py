@@ -1,4 +1,4 @@
-"""Drawings to try: a dozen everyday things, as people scribble them with a mouse."""
+"""Drawings to try: twenty everyday things, as people scribble them with a mouse."""
 
 from __future__ import annotations
 
