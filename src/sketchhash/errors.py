@@ -10,6 +10,7 @@
     ├── DamagedState         something that was kept cannot be read any more
     ├── UnwritableState      something to keep could not be written; what was there before still is
     │   └── BusyGallery      another process is writing to the gallery
+    ├── EngineProblem        a search engine that does not answer, or refuses
     ├── IncompatibleGallery  a gallery made with another model, or by a newer version
     ├── NotFitted            a method asked to encode before it was fitted
     ├── IncompatibleModel    a model folder that is damaged, incomplete or made for another version
@@ -79,6 +80,17 @@ class UnwritableState(SketchHashError):
 
 class BusyGallery(UnwritableState):
     """Another process is writing to the gallery."""
+
+
+class EngineProblem(SketchHashError):
+    """A search engine that does not answer, or refuses."""
+
+    def __init__(self, engine: str, place: str, reason: str) -> None:
+        """Name the ``engine``, the ``place`` it should be at, and the ``reason`` in its own words."""
+        super().__init__(
+            f"{engine} at {place} could not do what was asked: {reason.rstrip('.')}. What it had acknowledged is kept: "
+            "see that it runs and can be reached, then run the same command again."
+        )
 
 
 class IncompatibleGallery(SketchHashError):

@@ -1,8 +1,10 @@
 import json
 import signal
 import sqlite3
+import sys
 import time
 from contextlib import closing
+from threading import Timer
 
 from sketchhash.cli.indexing_progress import IndexingProgress
 from sketchhash.gallery import Gallery, Progress, Waiting
@@ -108,12 +110,39 @@ def test_watching_takes_up_what_changes_until_ctrl_c(tmp_path, photos, paint_pho
         return event["event"] == "summary" and event["added"] > 0
 
     with start("index", photos, "--gallery", tmp_path / "g", "--watch", "--json") as process:
+        limit = Timer(60, process.kill)  # so that what is missed is a failure, and not the end of all tests
+        limit.start()
         assert read_until(process, is_summary)["added"] == 5
         paint_photo(photos / "new.jpg", 9)
         assert read_until(process, is_summary)["added"] == 1
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
+        limit.cancel()
     assert process.returncode == 130
+
+
+def test_workers_index_what_one_process_does_until_ctrl_c_and_leave_nothing_behind(run, tmp_path, paint_photo, start):
+    for seed in range(300):
+        paint_photo(tmp_path / f"photos/{seed:03}.jpg", seed)
+    (tmp_path / "photos/bad.jpg").write_bytes(b"junk")
+    command = ("index", tmp_path / "photos", "--gallery", tmp_path / "g", "--workers", 2, "--json")
+    with start(*command) as process:
+        kept = read_until(process, lambda event: event["event"] == "progress" and event["done"] > 0)["done"]
+        process.send_signal(signal.SIGINT)
+        _, talk = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in talk
+    summary = json.loads(run(*command).stdout.splitlines()[-1])
+    assert kept <= summary["unchanged"] < 300
+    assert summary["unchanged"] + summary["added"] == 300
+    assert [failure["path"] for failure in summary["failed"]] == [str(tmp_path / "photos/bad.jpg")]
+
+
+def test_a_cluster_that_is_not_there_is_an_error_that_says_what_to_type(run, photos, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = run("index", photos, "--gallery", tmp_path / "g", "--ray", "auto")
+    assert result.exit_code == 1
+    assert "pip install 'sketchhash[ray]'" in result.stderr
 
 
 def test_on_a_terminal_a_bar_shows_rate_and_time_left(monkeypatch, capsys):

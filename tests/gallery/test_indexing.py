@@ -8,7 +8,7 @@ from PIL import Image
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
-from sketchhash.gallery import Failure, Gallery, Progress, Summary, Waiting, index_photos, indexing, schema
+from sketchhash.gallery import Failure, Gallery, Progress, Summary, Waiting, examining, index_photos, indexing, schema
 from sketchhash.imaging import read_photo
 
 
@@ -25,8 +25,8 @@ def encoded(model, monkeypatch):
         calls.extend(photos)
         return original(model, photos)
 
-    original = indexing.encode
-    monkeypatch.setattr(indexing, "encode", encode)
+    original = examining.encode
+    monkeypatch.setattr(examining, "encode", encode)
     return calls
 
 
@@ -52,7 +52,7 @@ def test_large_photos_are_shrunk_before_they_wait_for_their_batch(gallery, model
 def test_a_second_run_opens_nothing(folder, photo, index, counts, monkeypatch):
     photo(folder / "a.png")
     index()
-    monkeypatch.setattr(indexing, "read_file", None)
+    monkeypatch.setattr(examining, "read_file", None)
     assert counts(index()) == {"unchanged": 1}
 
 
@@ -206,12 +206,13 @@ def test_a_file_that_becomes_unreadable_keeps_its_photo(gallery, folder, photo, 
 
 def test_a_file_that_vanishes_or_turns_into_a_pipe_is_told(gallery, model, folder, photo):
     vanishing, turning = photo(folder / "a.png", 1), photo(folder / "b.png", 2)
-    outcome = indexing._examine(gallery, model, None, [vanishing, turning])
-    assert not any(isinstance(finding, Failure) for finding in outcome)
+    errands = [examining.Errand(vanishing), examining.Errand(turning)]
+    found = examining.examine(model, errands, gallery.has_content)
+    assert not any(isinstance(finding, Failure) for finding in found)
     vanishing.unlink()
     turning.unlink()
     os.mkfifo(turning)
-    assert indexing._examine(gallery, model, None, [vanishing, turning]) == [
+    assert examining.examine(model, errands, gallery.has_content) == [
         Failure(vanishing, "No such file or directory."),
         Failure(turning, "it is not a regular file."),
     ]
@@ -242,21 +243,6 @@ def test_an_interrupted_run_is_continued(gallery, model, folder, photo, counts, 
     *_, summary = index_photos(gallery, model, [folder])
     assert counts(summary) == {"added": 84, "unchanged": 16}
     assert len(encoded) == 84
-
-
-def test_few_batches_are_read_ahead(monkeypatch):
-    monkeypatch.setattr(indexing, "_THREADS", 2)
-    batches = iter(range(1000))
-    done = indexing._in_parallel(lambda batch: [batch], batches)
-    assert [next(done) for _ in range(3)] == [[0], [1], [2]]
-    assert next(batches) <= 3 + 2 * 2
-    done.close()
-
-
-def test_batches_are_worked_on_at_the_same_time(monkeypatch):
-    monkeypatch.setattr(indexing, "_THREADS", 2)
-    both = threading.Barrier(2, timeout=10)
-    assert list(indexing._in_parallel(lambda _: [both.wait() >= 0], range(4))) == [[True]] * 4
 
 
 @pytest.mark.parametrize("name", [b"new\nline", b"\xff\xfe", "ünï 😀".encode()])
@@ -322,11 +308,10 @@ def test_a_copy_whose_original_is_removed_meanwhile_is_encoded(gallery, model, f
     photo(folder / "a.png")
     list(index_photos(gallery, model, [folder]))
     copy = photo(folder / "b.png")
-    examine = lambda batch: indexing._examine(gallery, model, None, batch)  # noqa: E731
-    findings = examine([copy])
+    findings = examining.examine(model, [examining.Errand(copy)], gallery.has_content)
     with gallery.writing() as writer:
         writer.remove([1])
-    storing = indexing._store(gallery, model, findings, examine)
+    storing = indexing._store(gallery, model, findings)
     with pytest.raises(StopIteration) as end:
         next(storing)
     assert [change.value for change in end.value.value] == ["added"]

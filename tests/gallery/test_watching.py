@@ -1,10 +1,11 @@
 import os
 import time
+from contextlib import closing
 
 import pytest
 
 from sketchhash.errors import BadArgument
-from sketchhash.gallery import Summary, Watching, watch_folders
+from sketchhash.gallery import Failure, Summary, Watching, watch_folders, watching
 
 
 @pytest.fixture
@@ -68,6 +69,57 @@ def test_what_changes_during_the_first_run_is_not_missed(folder, photo, watch):
     wait_for({"a.png"})  # the first run has told its summary, and not gone on from there
     photo(folder / "b.png", 2)
     wait_for({"a.png", "b.png"})
+
+
+def test_what_the_watch_loses_in_a_burst_is_found_by_a_second_look(gallery, model, folder, photo, monkeypatch):
+    def lossy_watch(*_, stop_event, **__):
+        stop_event.is_set()
+        told = set()
+        while not stop_event.is_set():
+            if (folder / "b.png").exists() and not told:
+                told = {(None, str(folder / "b.png"))}
+                yield told
+            time.sleep(0.01)
+
+    monkeypatch.setattr(watching, "watch", lossy_watch)
+    monkeypatch.setattr(watching, "_TICK", 0.05)
+    photo(folder / "a.png", 1)
+    (folder / "broken.png").write_bytes(b"junk")
+    with closing(watch_folders(gallery, model, [folder])) as events:
+        for event in events:
+            if isinstance(event, Summary):
+                break
+        photo(folder / "c.png", 3)
+        (folder / "bad.png").write_bytes(b"junk")
+        photo(folder / "b.png", 2)
+        seen = []
+        for event in events:
+            seen.append(event)
+            if isinstance(event, Watching):
+                break
+    summaries = [event for event in seen if isinstance(event, Summary)]
+    assert [summary.added for summary in summaries] == [1, 1]  # b.png, and then c.png
+    assert [event.path.name for event in seen if isinstance(event, Failure)] == ["bad.png"]
+    assert gallery.info().photos == 3
+
+
+def test_a_second_look_that_finds_nothing_is_not_told(gallery, model, folder, photo, monkeypatch):
+    monkeypatch.setattr(watching, "_TICK", 0.2)
+    with closing(watch_folders(gallery, model, [folder])) as events:
+        for event in events:
+            if isinstance(event, Summary):
+                break
+        photo(folder / "a.png")
+        (folder / "bad.png").write_bytes(b"junk")
+        added, failures = 0, 0
+        for event in events:
+            added += isinstance(event, Summary) and event.added
+            failures += isinstance(event, Failure)
+            if isinstance(event, Watching) and added:
+                break
+        quiet = [next(events) for _ in range(3)]
+    assert (added, quiet) == (1, [Watching()] * 3)
+    assert failures >= 1
 
 
 def test_a_folder_that_is_not_there_cannot_be_watched(gallery, model, folder):

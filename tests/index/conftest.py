@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sketchhash.codes import hamming
+from sketchhash.index import INDEXES, Index
 from sketchhash.index.hits import Hits
 
 
@@ -49,3 +50,34 @@ def assert_same_hits() -> Callable[[list[Hits], list[Hits]], None]:
             assert (one.ids.dtype, one.distances.dtype) == (np.int64, np.uint16)
 
     return compare
+
+
+@pytest.fixture(scope="session")
+def make_index(request) -> Callable[[str, int], Index]:
+    """Give a function that makes an index without codes; an engine's is made once and emptied, which is faster."""
+    kept: dict[tuple[str, int], Index] = {}
+
+    def make(name: str, bits: int) -> Index:
+        if name in INDEXES:
+            return INDEXES[name](bits)
+        if (name, bits) not in kept:
+            kept[name, bits] = _open_index(request, name, bits)
+        index = kept[name, bits]
+        (everything,) = index.within(np.zeros((1, bits // 8), dtype=np.uint8), bits)
+        index.remove(everything.ids)
+        return index
+
+    return make
+
+
+def _open_index(request, name: str, bits: int) -> Index:
+    if name == "milvus":
+        from sketchhash.index.milvus import MilvusIndex
+
+        return MilvusIndex.open(request.getfixturevalue("milvus_server").address(f"codes_{bits}"), bits)
+    from sketchhash.index.addresses import Address
+    from sketchhash.index.pgvector import Database, PgvectorIndex
+
+    database = Database(Address.parse(request.getfixturevalue("postgres_server").address(f"codes_{bits}")))
+    request.addfinalizer(database.close)
+    return PgvectorIndex(database, bits)

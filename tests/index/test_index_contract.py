@@ -4,19 +4,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from sketchhash.errors import BadArgument
 from sketchhash.index import INDEXES
 
 BITS = 16
-every_index = pytest.mark.parametrize("name", INDEXES)
+ENGINES = ("milvus", "pgvector")
+every_index = pytest.mark.parametrize("name", [*INDEXES, *ENGINES])
 
 
 @pytest.fixture
-def index(name):
-    return INDEXES[name](BITS)
+def index(name, make_index):
+    return make_index(name, BITS)
 
 
 def random_codes(count, seed, bits=BITS):
@@ -32,11 +33,22 @@ changes = st.lists(
 )
 
 
-@every_index
+@pytest.mark.parametrize("name", INDEXES)
 @settings(max_examples=60)
 @given(changes, st.sampled_from([8, 32, 128, 264]), st.sampled_from([1, 2, 256]), st.integers(1, 400))
 def test_any_history_ends_in_the_hits_of_the_reference(name, assert_same_hits, changes, bits, variety, k):
-    index, reference = INDEXES[name](bits), INDEXES["reference"](bits)
+    follow(INDEXES[name](bits), changes, variety, k, assert_same_hits)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(max_examples=5, derandomize=True, database=None, phases=[Phase.generate])
+@given(changes, st.sampled_from([8, 264]), st.sampled_from([1, 2, 256]), st.integers(1, 400))
+def test_so_it_does_on_engines(name, make_index, assert_same_hits, changes, bits, variety, k):
+    follow(make_index(name, bits), changes, variety, k, assert_same_hits)
+
+
+def follow(index, changes, variety, k, assert_same_hits):
+    bits, reference = index.bits, INDEXES["reference"](index.bits)
     ids = np.empty(0, dtype=np.int64)
     for change, count, seed in changes:
         rng = np.random.default_rng(seed)
@@ -191,6 +203,6 @@ def test_searches_that_make_no_sense_are_refused(index):
 
 @every_index
 @pytest.mark.parametrize("bits", [0, 12, 1032])
-def test_widths_that_no_code_has_are_refused(name, bits):
+def test_widths_that_no_code_has_are_refused(name, make_index, bits):
     with pytest.raises(BadArgument, match="bits"):
-        INDEXES[name](bits)
+        make_index(name, bits)

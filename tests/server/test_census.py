@@ -4,10 +4,10 @@ import os
 
 import numpy as np
 
-from sketchhash.gallery import index_photos
+from sketchhash.gallery import Sample, index_photos
 from sketchhash.server.census import map_codes
 from sketchhash.server.places import common_root
-from sketchhash.server.sampling import FollowingSample, Sample, draw_sample
+from sketchhash.server.sampling import FollowingSample
 
 
 def test_the_gallery_is_told_in_numbers(client, service):
@@ -58,13 +58,13 @@ def test_names_that_are_not_text_are_shown_escaped(client, photos, gallery, mode
 
 
 def test_a_sample_is_spread_over_all_photos_that_are_left(gallery, photos, id_of):
-    everything = draw_sample(gallery, 100)
+    everything = gallery.sample(100)
     assert len(everything.ids) == 6
     assert everything.codes.tobytes() == b"".join(gallery.code(photo) for photo in everything.ids)
-    some = draw_sample(gallery, 2)
+    some = gallery.sample(2)
     assert some.ids == (min(everything.ids), max(everything.ids))
     gallery.remove([photos / "2023", photos / "2024/summer"])
-    assert set(draw_sample(gallery, 100).ids) == {photo.id for photo in gallery.photos()}
+    assert set(gallery.sample(100).ids) == {photo.id for photo in gallery.photos()}
 
 
 def test_a_sample_is_drawn_again_when_the_gallery_has_changed_much(gallery, photos):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sketchhash.cli import bench_model, bench_search, bench_serve, bench_tokens
+from sketchhash.cli import bench_engines, bench_index, bench_model, bench_scale, bench_search, bench_serve, bench_tokens
 from sketchhash.cli.console import print_json, say
 
 app = typer.Typer(help="Measure speed, beside a peer in the same run.", no_args_is_help=True)
@@ -49,7 +49,10 @@ def codes(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = Fa
     typer.echo(f"\nThe textbook takes {both.speedup:.0f} times the processor time, for {same}.")
 
 
+app.command("index")(bench_index.index)
+app.command("engines")(bench_engines.engines)
 app.command("model")(bench_model.model)
+app.command("scale")(bench_scale.scale)
 app.command("serve")(bench_serve.serve)
 app.command("tokens")(bench_tokens.tokens)
 app.command("search")(bench_search.search)

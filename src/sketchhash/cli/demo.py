@@ -65,7 +65,7 @@ def demo(
         if check:
             _check(chosen.gallery, folder)
         else:
-            serve(gallery=chosen.gallery, model=folder, port=port, open_page=open_page and _has_desktop())
+            serve(gallery=str(chosen.gallery), model=folder, port=port, open_page=open_page and _has_desktop())
     except KeyboardInterrupt:
         console.say("Stopped.")
         raise typer.Exit(_INTERRUPTED) from None

@@ -11,11 +11,14 @@ import typer
 
 from sketchhash.cli.console import progress, say
 from sketchhash.cli.file_names import exact_json, shown
+from sketchhash.cli.gallery_copy import copy
 from sketchhash.cli.gallery_export import Form, write
 from sketchhash.cli.opening import GalleryFile, ModelFolder, load_model
 from sketchhash.errors import BadArgument
 
 app = typer.Typer(help="Look after a gallery.", no_args_is_help=True)
+
+app.command("copy")(copy)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sketchhash.errors import BadArgument
+
 if TYPE_CHECKING:
     from sketchhash.model import Model
 
@@ -18,6 +20,17 @@ def default_gallery() -> Path:
     return user_data_path("sketchhash") / "photos.gallery"
 
 
+def _require_file(place: Path) -> Path:
+    from sketchhash.index.addresses import SCHEMES
+
+    if str(place).startswith(tuple(f"{scheme}:" for scheme in SCHEMES)):
+        raise BadArgument(
+            "This is done on a gallery's file, and not on an engine. Copy the gallery to a file first, "
+            "with: sketchhash gallery copy ADDRESS FILE"
+        )
+    return place
+
+
 GalleryFile = Annotated[
     Path,
     typer.Option(
@@ -26,7 +39,19 @@ GalleryFile = Annotated[
         envvar="SKETCHHASH_GALLERY",
         default_factory=default_gallery,
         show_default="photos.gallery in your data folder",
+        callback=_require_file,
         help="The file that the gallery is kept in.",
+    ),
+]
+GalleryPlace = Annotated[
+    str,
+    typer.Option(
+        "--gallery",
+        metavar="FILE|ADDRESS",
+        envvar="SKETCHHASH_GALLERY",
+        default_factory=lambda: str(default_gallery()),
+        show_default="photos.gallery in your data folder",
+        help="The file of the gallery, or its address on an engine: milvus://... or postgresql://...",
     ),
 ]
 ModelFolder = Annotated[

@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 
 from sketchhash.cli.console import say
-from sketchhash.cli.opening import GalleryFile, ModelFolder
+from sketchhash.cli.opening import GalleryPlace, ModelFolder
 
 _WILDCARDS = ("0.0.0.0", "::")
 
 
 def serve(
-    gallery: GalleryFile,
+    gallery: GalleryPlace,
     model: ModelFolder = None,
     host: Annotated[
         str,

@@ -12,7 +12,9 @@ from sketchhash.gallery.photos import Failure, PhotoFile, PhotoRecord
 from sketchhash.gallery.progress import Event, Progress, Summary, Waiting, Watching
 from sketchhash.gallery.schema import CodeMaker
 from sketchhash.gallery.searching import Hit, Searcher
+from sketchhash.gallery.served import PhotoFinder, Served, ServedGallery, open_served
 from sketchhash.gallery.store import Gallery, GalleryInfo
+from sketchhash.gallery.surveying import Sample
 from sketchhash.gallery.verifying import Problem, Verdict, verify
 from sketchhash.gallery.watching import watch_folders
 
@@ -25,10 +27,14 @@ __all__ = [
     "Hit",
     "Labels",
     "PhotoFile",
+    "PhotoFinder",
     "PhotoRecord",
     "Problem",
     "Progress",
+    "Sample",
     "Searcher",
+    "Served",
+    "ServedGallery",
     "Summary",
     "Verdict",
     "Waiting",
@@ -36,6 +42,7 @@ __all__ = [
     "exact_duplicates",
     "index_photos",
     "near_duplicates",
+    "open_served",
     "verify",
     "watch_folders",
 ]

@@ -29,7 +29,7 @@ _STATE = """
 """
 _THESE = "(SELECT value FROM json_each(?))"
 
-_RERANKED = 200  # at least; so that a photo a little farther off can still come out first
+RERANKED = 200  # at least; so that a photo a little farther off can still come out first
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Searcher:
             if not reranked:
                 (hits,) = self._index.search(code, k, among)
                 return self._about(hits.ids, hits.distances)
-            (hits,) = self._index.search(code, max(k, _RERANKED), among)
+            (hits,) = self._index.search(code, max(k, RERANKED), among)
             best = rerank(hits, self._codes(hits.ids), values)
             return self._about(best.ids[:k], best.distances[:k])
 

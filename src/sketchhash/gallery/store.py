@@ -21,6 +21,7 @@ from sketchhash.errors import BadArgument, IncompatibleGallery, UnwritableState
 from sketchhash.gallery.photos import PhotoRecord
 from sketchhash.gallery.scanning import absolute
 from sketchhash.gallery.schema import CodeMaker, begin_gallery, connect, explained, read_maker, transaction
+from sketchhash.gallery.surveying import Sample, draw_sample, path_ends, top_folders
 from sketchhash.gallery.writing import Writer
 from sketchhash.model import Model
 
@@ -194,6 +195,18 @@ class Gallery:
             )
             ((size,),) = self.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
             return GalleryInfo(photos, self.maker, size, labels, None if last is None else _when(last))
+
+    def path_ends(self) -> tuple[bytes, bytes] | None:
+        """Give the first and the last path, in the order of their bytes, if there are photos."""
+        return path_ends(self)
+
+    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos of each folder that is named from byte ``start`` of the paths on; the fullest first."""
+        return top_folders(self, start, most)
+
+    def sample(self, most: int) -> Sample:
+        """Give at most so many photos, spread evenly over when they were indexed; always the same ones."""
+        return draw_sample(self, most)
 
     def _blob(self, query: str, photo_id: int) -> bytes:
         for (blob,) in self.rows(query, photo_id):

@@ -2,62 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from itertools import chain
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Event as Flag
+from threading import Thread
 
 from watchfiles import Change, watch
 
 from sketchhash.gallery.indexing import Labels, index_changes, index_photos
-from sketchhash.gallery.progress import Event, Watching
+from sketchhash.gallery.photos import Failure
+from sketchhash.gallery.progress import Event, Progress, Summary, Watching
 from sketchhash.gallery.scanning import outermost
 from sketchhash.gallery.store import Gallery
+from sketchhash.gallery.workplaces import Workplace
 from sketchhash.model import Model
 
-_TICK = 500  # milliseconds between two signs of life while nothing changes
+_TICK = 0.5  # seconds between two signs of life while nothing changes
 
 
 def watch_folders(
-    gallery: Gallery, model: Model, folders: Sequence[Path], labels: Labels | None = None, prune: bool = False
+    gallery: Gallery,
+    model: Model,
+    folders: Sequence[Path],
+    labels: Labels | None = None,
+    prune: bool = False,
+    workplace: Workplace | None = None,
 ) -> Generator[Event, None, None]:
     """Index all photos, and then, for ever, those that change; see `index_photos`.
 
-    Whoever takes the events decides when it ends, by closing the iterator: while nothing changes there is a
-    `Watching` about twice a second.
+    Only the first run is done at the workplace: later there are few photos at a time. Whoever takes the events
+    decides when it ends, by closing the iterator: while nothing changes there is a `Watching` about twice a second.
     """
-    first_run = index_photos(gallery, model, folders, labels, prune)
-    changes = _changes(outermost(folders))
-    early = next(changes)  # watching has begun: what changes during the first run comes up after it
-    yield from first_run
-    for places in chain([early], changes):
-        if places:
-            yield from index_changes(gallery, model, places, labels, prune)
-        else:
-            yield Watching()
+    first_run = index_photos(gallery, model, folders, labels, prune, workplace)
+    told: set[Failure] = set()
+    unsettled: set[Path] = set()
+    with closing(_changes(outermost(folders))) as changes:
+        next(changes)  # watching has begun: what changes during the first run comes up after it
+        yield from _noting(told, first_run)
+        for places in changes:
+            if places:
+                unsettled.update(place.parent for place in places)
+                yield from _noting(told, index_changes(gallery, model, places, labels, prune))
+            elif unsettled:
+                second_look = index_changes(gallery, model, _files_in(unsettled), labels)
+                unsettled.clear()
+                yield from _noting(told, (event for event in second_look if _is_news(event, told)))
+            else:
+                yield Watching()
 
 
-def _changes(folders: Sequence[Path]) -> Iterator[list[Path]]:
-    """Give the places that changed, as they do, and none every now and then."""
+def _files_in(folders: Iterable[Path]) -> list[Path]:
+    """List the files of folders in which something changed, for a second look when all is quiet again.
 
-    def is_visible(_: Change, path: str) -> bool:
-        return not any(_is_hidden(Path(path), folder) for folder in folders)
+    watchfiles copies what it has seen and then forgets it, in two steps: what happens between them is lost. While
+    many files are written, or one slowly, that happens.
+    """
+    return [path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()]
 
-    missed: list[Path] = []
-    while True:
+
+def _noting(told: set[Failure], events: Iterable[Event]) -> Generator[Event, None, None]:
+    for event in events:
+        yield event
+        if isinstance(event, Failure):
+            told.add(event)
+
+
+def _is_news(event: Event, told: set[Failure]) -> bool:
+    if isinstance(event, Summary):
+        return any((event.added, event.updated, event.moved, event.removed))
+    return not isinstance(event, Progress) and event not in told
+
+
+def _changes(folders: Sequence[Path]) -> Generator[list[Path], None, None]:
+    """Give the places that changed, as they do, and none every now and then.
+
+    First, when watching begins, and whenever it had to begin again, it gives all folders.
+    """
+    watcher = _Watcher(folders)
+    watcher.start()
+    try:
+        while True:
+            try:
+                news = watcher.news.get(timeout=_TICK if watcher.has_begun else None)
+            except Empty:
+                yield []
+                continue
+            if isinstance(news, BaseException):
+                raise news
+            yield news
+    finally:
+        watcher.ended.set()
+        watcher.join()
+
+
+class _Watcher(Thread):
+    """Watches in a thread of its own: a watch with a time limit forgets what happens as the limit is reached."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        super().__init__(name="watching", daemon=True)
+        self.news: SimpleQueue[list[Path] | BaseException] = SimpleQueue()
+        self.ended = Flag()
+        self.has_begun = False
+        self._folders = folders
+
+    def run(self) -> None:
         try:
-            for changed in watch(
-                *folders,
-                watch_filter=is_visible,
-                rust_timeout=_TICK,
-                yield_on_timeout=True,
-                ignore_permission_denied=True,
-            ):
-                yield missed + [Path(path) for _, path in changed]
-                missed = []
-        except RuntimeError as problem:
-            if "decode path" not in str(problem):
-                raise
-            missed = list(folders)  # a name that is not UTF-8 ends the watch: begin another, and look everywhere
+            while not self.ended.is_set():
+                self.has_begun = False
+                try:
+                    self._watch()
+                except RuntimeError as problem:
+                    if "decode path" not in str(problem):
+                        raise
+                    # A name that is not UTF-8 ends the watch: begin another, and look everywhere.
+        except BaseException as problem:
+            self.news.put(problem)
+
+    def _watch(self) -> None:
+        for changed in watch(
+            *self._folders,
+            watch_filter=self._is_visible,
+            stop_event=self,
+            rust_timeout=0,
+            ignore_permission_denied=True,
+        ):
+            self.news.put([Path(path) for _, path in changed])
+
+    def is_set(self) -> bool:
+        """Tell the watch whether to stop; the first time it asks, it has begun."""
+        if not self.has_begun:
+            self.has_begun = True
+            self.news.put(list(self._folders))
+        return self.ended.is_set()
+
+    def _is_visible(self, _: Change, path: str) -> bool:
+        return not any(_is_hidden(Path(path), folder) for folder in self._folders)
 
 
 def _is_hidden(path: Path, folder: Path) -> bool:

@@ -6,23 +6,17 @@ own, so that nobody who draws waits for it.
 
 from __future__ import annotations
 
-import os
+from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
 from sketchhash.codes import unpack
-from sketchhash.gallery import Gallery
+from sketchhash.gallery import Sample, ServedGallery
 from sketchhash.server.places import common_root, text_of
-from sketchhash.server.sampling import Sample, draw_sample
 from sketchhash.server.schemas import FolderAnswer, MapPoint
 
-# The part of each path between the common root and the next separator, if there is one.
-_TOP_FOLDERS = """
-    SELECT substr(path, ?1, instr(substr(path, ?1), ?2) - 1) AS top, count(*) FROM photos
-    WHERE instr(substr(path, ?1), ?2) > 0 GROUP BY top ORDER BY count(*) DESC, top LIMIT ?3
-"""
 _MOST_FOLDERS = 200
 _ON_THE_MAP = 2000
 _ID_BYTES = 8
@@ -44,10 +38,10 @@ class Census:
 class CensusTaker:
     """Counts a gallery when it has changed."""
 
-    def __init__(self, gallery: Gallery) -> None:
-        """Take an open gallery that nobody else uses."""
+    def __init__(self, gallery: ServedGallery) -> None:
+        """Take an open gallery; of a file, one that nobody else uses."""
         self._gallery = gallery
-        self._last: tuple[tuple[int, int], Census] | None = None
+        self._last: tuple[Hashable, Census] | None = None
 
     def take(self) -> Census:
         """Give the numbers of the gallery as it is now."""
@@ -65,13 +59,12 @@ class CensusTaker:
             labels=dict(info.labels),
             folders=_top_folders(self._gallery),
             last_indexed=info.last_indexed,
-            map=map_codes(draw_sample(self._gallery, _ON_THE_MAP)),
+            map=map_codes(self._gallery.sample(_ON_THE_MAP)),
         )
 
 
-def _top_folders(gallery: Gallery) -> list[FolderAnswer]:
-    start, separator = len(common_root(gallery)) + 1, os.fsencode(os.sep)
-    rows = gallery.rows(_TOP_FOLDERS, start, separator, _MOST_FOLDERS)
+def _top_folders(gallery: ServedGallery) -> list[FolderAnswer]:
+    rows = gallery.top_folders(len(common_root(gallery)), _MOST_FOLDERS)
     return sorted((FolderAnswer(path=text_of(top), photos=photos) for top, photos in rows), key=lambda each: each.path)
 
 

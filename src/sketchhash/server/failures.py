@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect
 from sketchhash.errors import (
     BadArgument,
     BusyGallery,
+    EngineProblem,
     IncompatibleGallery,
     SketchHashError,
     UnreadableImage,
@@ -72,6 +73,7 @@ STATUS: Mapping[type[SketchHashError], int] = {
     UnreadableImage: 422,
     TooBusy: 503,
     BusyGallery: 503,
+    EngineProblem: 503,
     IncompatibleGallery: 503,
     SketchHashError: 500,
 }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack, unpack
 from sketchhash.errors import UnreadableImage
-from sketchhash.gallery import Gallery, Hit, Searcher
+from sketchhash.gallery import Hit, PhotoFinder, ServedGallery
 from sketchhash.imaging import Drawing, InkStyle, rasterise, read_photo, read_sketch, shrink
 from sketchhash.model import Model
 from sketchhash.server.limits import UPLOADS
@@ -50,8 +50,8 @@ class Answer:
 class Finder:
     """Answers queries; safe to use from many threads, which only take turns for the search itself."""
 
-    def __init__(self, model: Model, searcher: Searcher, gallery: Gallery) -> None:
-        """Take an own ``gallery`` to look things up in: the searcher's is locked while it searches."""
+    def __init__(self, model: Model, searcher: PhotoFinder, gallery: ServedGallery) -> None:
+        """Take an own ``gallery`` to look things up in: a file that is searched is locked meanwhile."""
         self._model = model
         self._searcher = searcher
         self._gallery = gallery

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from PIL import ExifTags, Image
 
 from sketchhash.errors import BadArgument, UnreadableImage
-from sketchhash.gallery import Gallery, PhotoRecord
+from sketchhash.gallery import PhotoRecord, ServedGallery
 from sketchhash.gallery.reading import read_file
 from sketchhash.imaging import read_photo, thumbnail
 from sketchhash.imaging.decode import FORMATS
@@ -47,7 +47,7 @@ class Picture:
 class Photos:
     """Looks photos up, and reads their files."""
 
-    def __init__(self, gallery: Gallery) -> None:
+    def __init__(self, gallery: ServedGallery) -> None:
         """Take an open gallery."""
         self._gallery = gallery
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sketchhash.gallery import Gallery
-
-# In the order of the index on paths, everything lies between the first and the last, and begins as they both do.
-_ENDS = "SELECT (SELECT min(path) FROM photos), (SELECT max(path) FROM photos)"
+from sketchhash.gallery import ServedGallery
 
 
-def common_root(gallery: Gallery) -> bytes:
+def common_root(gallery: ServedGallery) -> bytes:
     """Give the deepest folder that holds all photos, as it is stored, with a slash at its end."""
-    ((first, last),) = gallery.rows(_ENDS)
-    if first is None:
+    ends = gallery.path_ends()
+    if ends is None:
         return b""
-    shared: bytes = os.path.commonprefix([first, last])  # noqa: RUF071 - what follows cuts at a separator
+    # In the order of bytes, everything lies between the first and the last, and begins as they both do.
+    shared = bytes(os.path.commonprefix(ends) or b"")  # noqa: RUF071 - what follows cuts at a separator
     return shared[: shared.rfind(os.fsencode(os.sep)) + 1]
 
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sketchhash.gallery import Gallery, Searcher
+from sketchhash.gallery import open_served
 from sketchhash.model import Model, layout
 from sketchhash.server.census import CensusTaker
 from sketchhash.server.finding import Finder
@@ -46,16 +46,18 @@ class Service:
 
 
 @contextmanager
-def open_service(gallery: Path, model_folder: Path) -> Iterator[Service]:
-    """Load the model and the gallery's codes, about a second for a million photos, until the block ends."""
+def open_service(gallery: str | Path, model_folder: Path) -> Iterator[Service]:
+    """Load the model, and open the gallery in a file or at an engine's address, until the block ends.
+
+    The codes of a file are loaded too, about a second for a million photos.
+    """
     model = Model.load(model_folder)
     with ExitStack() as stack:
-        # Threads take turns on an open gallery, so searching, looking up and counting have one each.
-        searched, looked_up, counted = (stack.enter_context(Gallery.open(gallery, model)) for _ in range(3))
+        served = stack.enter_context(open_served(gallery, model))
         service = Service(
-            finder=Finder(model, Searcher(searched, lasting=True), looked_up),
-            photos=Photos(looked_up),
-            census=CensusTaker(counted),
+            finder=Finder(model, served.searched, served.looked_up),
+            photos=Photos(served.looked_up),
+            census=CensusTaker(served.counted),
             model=_describe(model, model_folder),
         )
         stack.callback(service.reading.close)

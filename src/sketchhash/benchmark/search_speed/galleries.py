@@ -57,7 +57,7 @@ def clustered_gallery(size: int, bits: int, rng: np.random.Generator) -> TestGal
     codes = np.empty((size + QUERIES, bits // 8), dtype=np.uint8)
     for start in range(0, len(codes), _AT_ONCE):
         some = codes[start : start + _AT_ONCE]
-        some[:] = _with_noise(centres[rng.integers(CENTRES, size=len(some))], rng)
+        some[:] = with_noise(centres[rng.integers(CENTRES, size=len(some))], rng)
     return _split("clustered", codes)
 
 
@@ -69,10 +69,10 @@ def stored_gallery(path: Path, rng: np.random.Generator) -> TestGallery:
     seconds = perf_counter() - start
     if not len(codes):
         raise BadArgument(f"The gallery {path} holds no photos to search. Add some with: sketchhash index")
-    return TestGallery("stored", codes, _with_noise(codes[rng.integers(len(codes), size=QUERIES)], rng), seconds)
+    return TestGallery("stored", codes, with_noise(codes[rng.integers(len(codes), size=QUERIES)], rng), seconds)
 
 
-def _with_noise(codes: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
+def with_noise(codes: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
     """Flip 6 % of the bits of one half of the codes, and 9 % of the other."""
     # Random bytes joined by "and" have 1/2, 1/4, 1/8 ... of their bits set, at no cost for each bit.
     first, second, third, fourth, fifth = rng.integers(0, 256, (5, *codes.shape), dtype=np.uint8)

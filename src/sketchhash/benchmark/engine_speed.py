@@ -1,0 +1,115 @@
+"""How fast engines that others run search the same codes: the scan in this process beside Milvus and pgvector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from time import perf_counter, sleep
+
+import numpy as np
+
+from sketchhash.benchmark.search_speed.galleries import TestGallery
+from sketchhash.benchmark.search_speed.timing import Schedule, Timing, interleaved
+from sketchhash.errors import BadArgument
+from sketchhash.index import Hits, Index
+from sketchhash.index.addresses import Address
+from sketchhash.index.milvus import Collection, Layout, MilvusIndex, MilvusServer
+from sketchhash.index.milvus.collection import Kind
+from sketchhash.index.pgvector import Database, PgvectorIndex
+from sketchhash.index.reference import ReferenceIndex
+from sketchhash.index.scan import ScanIndex
+
+K = 100
+CHECKED = 4  # queries whose hits are compared with the reference's
+SCAN = "scan, in this process"
+
+_ROUNDS, _CALLS_A_TURN = 10, 5
+_WRITTEN_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    """What one engine took: to be filled, and for one query; ``found`` is the share of the right hits."""
+
+    engine: str
+    fill_seconds: float
+    one: Timing
+    found: float
+
+
+def compare_engines(gallery: TestGallery, addresses: Sequence[str], seconds: float) -> list[EngineResult]:
+    """Fill every engine, time it for about ``seconds`` on single queries in turns with the others, and empty it again.
+
+    Raises:
+        BadArgument: If there are codes at an address already.
+    """
+    ids = np.arange(gallery.size)
+    with ExitStack() as stack:
+        indexes: dict[str, Index] = {SCAN: ScanIndex(gallery.bits)}
+        for address in addresses:
+            name, index = stack.enter_context(_open(address, gallery.bits))
+            if len(index):
+                raise BadArgument(f"{name} holds {len(index):,} codes already. Name one that is empty, or new.")
+            indexes[name] = index
+        fill_seconds = {}
+        for name, index in indexes.items():
+            if name != SCAN:
+                stack.callback(index.remove, ids)
+            start = perf_counter()
+            for first in range(0, gallery.size, _WRITTEN_AT_ONCE):
+                block = slice(first, first + _WRITTEN_AT_ONCE)
+                index.add(ids[block], gallery.codes[block])
+            while len(index) < gallery.size:
+                sleep(0.1)
+            fill_seconds[name] = perf_counter() - start
+        shares = _shares_found(gallery, indexes)
+        times = interleaved(
+            {name: _single(gallery, index) for name, index in indexes.items()},
+            Schedule(_ROUNDS, _CALLS_A_TURN, seconds),
+        )
+    return [EngineResult(name, fill_seconds[name], times[name], shares[name]) for name in indexes]
+
+
+def engine_table(results: Sequence[EngineResult]) -> str:
+    """Write the results as Markdown; "× scan" is the time in terms of the scan's in the same run."""
+    scan = next(result.one.p50 for result in results if result.engine == SCAN)
+    rows = [
+        f"| {each.engine} | {1000 * each.one.p50:.2f} | {1000 * each.one.best:.2f} | {each.one.p50 / scan:.0f} | "
+        f"{each.fill_seconds:.1f} | {each.found:.3f} |"
+        for each in results
+    ]
+    return "\n".join(
+        ["| engine | p50 ms | best ms | × scan | fill s | right hits |", "|---|---|---|---|---|---|", *rows]
+    )
+
+
+@contextmanager
+def _open(text: str, bits: int) -> Iterator[tuple[str, Index]]:
+    address = Address.parse(text)
+    if address.scheme == "milvus":
+        with MilvusServer(address) as server:
+            kind: Kind = "BIN_IVF_FLAT" if address.options.get("index") == "BIN_IVF_FLAT" else "BIN_FLAT"
+            # As a service reads it: each search for itself, without waiting for the server's next tick.
+            collection = Collection.create(server, address.name, Layout(bits, kind=kind), "Bounded")
+            yield f"Milvus, {kind}", MilvusIndex(collection)
+        return
+    hnsw = address.options.get("hnsw", "0") != "0"
+    with Database(address) as database:
+        yield f"pgvector, {'HNSW' if hnsw else 'exact'}", PgvectorIndex(database, bits, hnsw)
+
+
+def _single(gallery: TestGallery, index: Index) -> Callable[[int], object]:
+    return lambda number: index.search(gallery.queries[number : number + 1], K)
+
+
+def _shares_found(gallery: TestGallery, indexes: Mapping[str, Index]) -> dict[str, float]:
+    reference = ReferenceIndex(gallery.bits)
+    reference.add(np.arange(gallery.size), gallery.codes)
+    queries = gallery.queries[:CHECKED]
+    right = reference.search(queries, K)
+    return {name: _share(index.search(queries, K), right) for name, index in indexes.items()}
+
+
+def _share(found: list[Hits], right: list[Hits]) -> float:
+    return float(np.mean([np.isin(best.ids, hits.ids).mean() for hits, best in zip(found, right, strict=True)]))

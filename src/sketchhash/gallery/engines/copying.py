@@ -1,0 +1,110 @@
+"""Make one gallery equal to another.
+
+Both are read through, and only what differs is written, in batches by id. So a copy that was interrupted goes on
+where it was, a copy of yesterday takes only what is new, and a copy that is equal costs two readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.errors import BadArgument, IncompatibleGallery
+from sketchhash.gallery.engines.rows import PhotoRow, RowSource, RowTarget
+from sketchhash.gallery.progress import Progress
+
+_BATCH = 256
+_REMOVED_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What a copy came to, in photos."""
+
+    written: int
+    removed: int
+    unchanged: int
+
+
+def copy_photos(source: RowSource, target: RowTarget, prune: bool = False) -> Generator[Progress, None, Copied]:
+    """Give every photo of ``source`` to ``target``, with the same ids.
+
+    Args:
+        source: Is only read.
+        target: Empty, or an earlier copy of the same gallery.
+        prune: Remove photos that only the target has.
+
+    Raises:
+        IncompatibleGallery: If the codes are of different models.
+        BadArgument: If the target holds other photos; nothing was written.
+    """
+    if source.maker != target.maker:
+        raise IncompatibleGallery(
+            f"The codes of {source.place} come from the model {source.maker.name!r} "
+            f"({source.maker.fingerprint[:12]}), those of {target.place} from {target.maker.name!r} "
+            f"({target.maker.fingerprint[:12]}). Name another target."
+        )
+    wanted, there = _survey(source), _survey(target)
+    extra = _refuse_strangers(source, target, wanted, there, prune)
+    for start in range(0, len(extra), _REMOVED_AT_ONCE):
+        target.remove(extra[start : start + _REMOVED_AT_ONCE].tolist())
+    # Pairs of id and digest: what the target has in the same form need not be written.
+    missing = set(np.setdiff1d(_pairs(wanted), _pairs(there))["id"].tolist())
+    written = 0
+    yield Progress(0, len(missing))
+    for batch in _batches(source, missing):
+        small = source.thumbnails([row.photo.id for row in batch])
+        target.put([row for row in batch if row.photo.id in small], small)
+        written += len(small)
+        yield Progress(written, len(missing))
+    return Copied(written, len(extra), len(wanted) - len(missing))
+
+
+_SURVEY = np.dtype([("id", np.int64), ("digest", np.uint64), ("content", np.uint64)])
+_Survey = NDArray[np.void]
+
+
+def _survey(gallery: RowSource) -> _Survey:
+    """Read all rows, and keep 24 bytes of each."""
+    rows = ((row.photo.id, row.digest(), int(row.photo.sha256[:16], 16)) for page in gallery.pages() for row in page)
+    return np.fromiter(rows, dtype=_SURVEY)
+
+
+def _pairs(survey: _Survey) -> _Survey:
+    return survey[["id", "digest"]].astype([("id", np.int64), ("digest", np.uint64)])
+
+
+def _refuse_strangers(
+    source: RowSource, target: RowTarget, wanted: _Survey, there: _Survey, prune: bool
+) -> NDArray[np.int64]:
+    """Give the ids that only the target has; refuse to lose anything that was not asked for."""
+    _, ours, theirs = np.intersect1d(wanted["id"], there["id"], assume_unique=True, return_indices=True)
+    others = there["id"][theirs][wanted["content"][ours] != there["content"][theirs]]
+    if len(others):
+        raise BadArgument(
+            f"{target.place} is no copy of {source.place}: photo {others[0]} is another one there, and so are "
+            f"{len(others) - 1:,} more. Nothing was written. Name another target."
+        )
+    extra = np.setdiff1d(there["id"], wanted["id"])
+    if len(extra) and not prune:
+        raise BadArgument(
+            f"{target.place} has {len(extra):,} photos that {source.place} has not. Nothing was written. "
+            "To remove them there, add --prune."
+        )
+    return extra
+
+
+def _batches(source: RowSource, wanted: set[int]) -> Iterator[list[PhotoRow]]:
+    batch: list[PhotoRow] = []
+    for page in source.pages():
+        for row in page:
+            if row.photo.id in wanted:
+                batch.append(row)
+            if len(batch) == _BATCH:
+                yield batch
+                batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,253 @@
+"""A gallery in PostgreSQL: photos, codes and thumbnails in tables of one schema.
+
+Each batch of changes is one transaction, and raises the revision: who counted the gallery before counts it again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.errors import BadArgument, IncompatibleGallery
+from sketchhash.gallery.engines.gallery import EngineGallery
+from sketchhash.gallery.engines.rows import PhotoRow
+from sketchhash.gallery.photos import PhotoRecord
+from sketchhash.gallery.schema import CodeMaker
+from sketchhash.gallery.store import GalleryInfo, path_range
+from sketchhash.gallery.surveying import Sample
+from sketchhash.index.addresses import Address
+from sketchhash.index.hits import Hits, Wanted
+from sketchhash.index.pgvector import CodeTable, Database, packed
+
+_T = TypeVar("_T")
+
+_FORMAT = "1"
+_PAGE = 1000
+
+_TABLES = (
+    "CREATE TABLE settings (name text PRIMARY KEY, value text NOT NULL)",
+    """CREATE TABLE photos (
+        id bigint PRIMARY KEY,
+        path bytea NOT NULL UNIQUE,
+        sha256 bytea NOT NULL,
+        size bigint NOT NULL,
+        mtime_ns bigint NOT NULL,
+        label text,
+        indexed_at timestamptz NOT NULL
+    )""",
+    "CREATE INDEX photos_by_label ON photos (label)",
+    "CREATE TABLE thumbnails (photo bigint PRIMARY KEY, jpeg bytea NOT NULL)",
+)
+_ROWS = "SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text FROM photos JOIN codes USING (id)"
+_PUT = """
+    INSERT INTO photos (id, path, sha256, size, mtime_ns, label, indexed_at) VALUES (%s, %s, %s, %s, %s, %s, %s)
+"""
+_LABELS = """
+    SELECT label, count(*) FROM photos WHERE label IS NOT NULL GROUP BY label ORDER BY label COLLATE "C"
+"""
+_SIZE = """
+    SELECT sum(pg_total_relation_size(name)) FROM unnest(ARRAY['photos', 'codes', 'thumbnails']::regclass[]) AS name
+"""
+_TOP_FOLDERS = """
+    SELECT substring(rest FROM 1 FOR position(%s::bytea IN rest) - 1) AS top, count(*)
+    FROM (SELECT substring(path FROM %s::integer) AS rest FROM photos) AS paths
+    WHERE position(%s::bytea IN rest) > 0 GROUP BY top ORDER BY count(*) DESC, top LIMIT %s
+"""
+_AT_PLACES = """
+    SELECT DISTINCT next.id, next.code::text, label FROM unnest(%s::bigint[]) AS place
+    CROSS JOIN LATERAL (SELECT id, code FROM codes WHERE id >= place ORDER BY id LIMIT 1) AS next
+    JOIN photos ON photos.id = next.id ORDER BY next.id
+"""
+
+
+class PostgresGallery(EngineGallery):
+    """An open gallery at ``postgresql://user:password@host:port/database?gallery=name``."""
+
+    def __init__(self, database: Database) -> None:
+        """Take the gallery of a ``database``.
+
+        Raises:
+            BadArgument: If there is none.
+        """
+        self._database = database
+        if not database.rows("SELECT to_regclass(%s)", f"{database.schema}.settings")[0][0]:
+            raise BadArgument(
+                f"There is no gallery {database.schema!r} at {database.address.shown}. "
+                "Make one with: sketchhash gallery copy"
+            )
+        settings = dict(database.rows("SELECT name, value FROM settings"))
+        if settings["format"] != _FORMAT:
+            raise IncompatibleGallery(
+                f"{database.address.shown} has format version {settings['format']}, and this sketchhash reads "
+                f"{_FORMAT}. Type: pip install --upgrade sketchhash"
+            )
+        maker = CodeMaker(settings["model"], settings["fingerprint"], int(settings["bits"]))
+        super().__init__(f"{database.address.shown} ({database.schema})", maker)
+        self._codes = _code_table(database, maker)
+        self._counted = "", 0
+
+    @classmethod
+    def open(cls, address: str) -> Self:
+        """Open the gallery at an ``address``."""
+        return _closing_upon_error(Database(Address.parse(address)), cls)
+
+    @classmethod
+    def create(cls, address: str, maker: CodeMaker) -> Self:
+        """Open the gallery at an ``address``, which is made for codes of ``maker`` if it is not there."""
+        return _closing_upon_error(Database(Address.parse(address)), lambda database: cls._made(database, maker))
+
+    @classmethod
+    def _made(cls, database: Database, maker: CodeMaker) -> Self:
+        with database.transaction() as connection:
+            connection.execute("SET LOCAL statement_timeout = 0")  # to build HNSW for many codes takes minutes
+            _code_table(database, maker).make(connection)
+            if not connection.execute("SELECT to_regclass(%s)", [f"{database.schema}.settings"]).fetchone()[0]:
+                for statement in _TABLES:
+                    connection.execute(statement)
+                about = {"model": maker.name, "fingerprint": maker.fingerprint, "bits": str(maker.bits)}
+                with connection.cursor() as cursor:
+                    cursor.executemany(
+                        "INSERT INTO settings (name, value) VALUES (%s, %s)",
+                        [*about.items(), ("format", _FORMAT), ("revision", "0")],
+                    )
+        return cls(database)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def count(self) -> int:
+        """Count the photos now."""
+        revision = self.revision()
+        if self._counted[0] != revision:
+            ((count,),) = self._database.rows("SELECT count(*) FROM photos")
+            self._counted = revision, int(count)
+        return self._counted[1]
+
+    def nearest(self, query: NDArray[np.uint8], k: int, folder: Path | None, label: str | None) -> Hits:
+        """Find the ``k`` nearest codes of one query ``(1, bits // 8)``."""
+        conditions: list[str] = []
+        values: list[object] = []
+        if folder is not None:
+            conditions += ["path > %s", "path < %s"]
+            values += path_range(folder)
+        if label is not None:
+            conditions.append("label = %s")
+            values.append(label)
+        among = f"WHERE id IN (SELECT id FROM photos WHERE {' AND '.join(conditions)})" if conditions else ""
+        (hits,) = self._codes.nearest(query, Wanted(k, self.maker.bits), among, values)
+        return hits
+
+    def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
+        """Give the rows of some ids, by id."""
+        found = self._database.rows(f"{_ROWS} WHERE id = ANY(%s::bigint[])", list(ids))
+        return {columns[0]: _row(columns) for columns in found}
+
+    def pages(self) -> Iterator[list[PhotoRow]]:
+        """Give all rows, by id, in pages."""
+        last = -(2**63)
+        while page := self._database.rows(f"{_ROWS} WHERE id > %s ORDER BY id LIMIT %s", last, _PAGE):
+            yield [_row(columns) for columns in page]
+            last = page[-1][0]
+
+    def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """Give the small JPEGs of some photos."""
+        query = "SELECT photo, jpeg FROM thumbnails WHERE photo = ANY(%s::bigint[])"
+        return {photo: bytes(jpeg) for photo, jpeg in self._database.rows(query, list(ids))}
+
+    def put(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write photos, all of them or none."""
+        ids = [row.photo.id for row in rows]
+        paths = [os.fsencode(row.photo.path) for row in rows]
+        codes = np.frombuffer(b"".join(row.code for row in rows), dtype=np.uint8).reshape(len(rows), -1)
+        with self._database.transaction() as connection, connection.cursor() as cursor:
+            # Two photos may have exchanged their paths: the one that is not written yet makes room.
+            gone = "SELECT id FROM photos WHERE path = ANY(%s::bytea[])"
+            _remove(cursor, [*ids, *(photo for (photo,) in cursor.execute(gone, [paths]).fetchall())])
+            cursor.executemany(_PUT, [_columns(row.photo) for row in rows])
+            cursor.executemany(
+                "INSERT INTO thumbnails (photo, jpeg) VALUES (%s, %s)", [(each, thumbnails[each]) for each in ids]
+            )
+            self._codes.write(connection, ids, codes)
+
+    def remove(self, ids: Sequence[int]) -> None:
+        """Remove photos by id."""
+        with self._database.transaction() as connection, connection.cursor() as cursor:
+            _remove(cursor, ids)
+
+    def revision(self) -> str:
+        """Give the number of changes so far."""
+        ((revision,),) = self._database.rows("SELECT value FROM settings WHERE name = 'revision'")
+        return str(revision)
+
+    def info(self) -> GalleryInfo:
+        """Count what the gallery holds."""
+        ((photos, last),) = self._database.rows("SELECT count(*), max(indexed_at) FROM photos")
+        labels = dict(self._database.rows(_LABELS))
+        ((size,),) = self._database.rows(_SIZE)
+        last_indexed = None if last is None else last.astimezone(UTC)
+        return GalleryInfo(photos, self.maker, int(size), labels, last_indexed)
+
+    def path_ends(self) -> tuple[bytes, bytes] | None:
+        """Give the first and the last path."""
+        ends = self._database.rows(
+            "(SELECT path FROM photos ORDER BY path LIMIT 1) "
+            "UNION ALL (SELECT path FROM photos ORDER BY path DESC LIMIT 1)"
+        )
+        return (bytes(ends[0][0]), bytes(ends[1][0])) if ends else None
+
+    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos of each folder that is named from byte ``start`` of the paths on."""
+        separator = os.fsencode(os.sep)
+        rows = self._database.rows(_TOP_FOLDERS, separator, start + 1, separator, most)
+        return [(bytes(top), photos) for top, photos in rows]
+
+    def sample(self, most: int) -> Sample:
+        """Give at most so many photos, spread evenly over when they were indexed; always the same ones."""
+        ((first, last),) = self._database.rows("SELECT min(id), max(id) FROM codes")
+        places = [] if first is None else np.unique(np.linspace(first, last, most).astype(np.int64)).tolist()
+        rows = self._database.rows(_AT_PLACES, places)
+        codes = np.frombuffer(b"".join(packed(code) for _, code, _ in rows), dtype=np.uint8)
+        return Sample(
+            tuple(photo for photo, _, _ in rows),
+            tuple(label for _, _, label in rows),
+            codes.reshape(-1, self.maker.bits // 8),
+        )
+
+
+def _code_table(database: Database, maker: CodeMaker) -> CodeTable:
+    return CodeTable(database, maker.bits, hnsw=database.address.options.get("hnsw", "0") != "0")
+
+
+def _closing_upon_error(database: Database, make: Callable[[Database], _T]) -> _T:
+    try:
+        return make(database)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _remove(cursor: Any, ids: Sequence[int]) -> None:  # noqa: ANN401 - a cursor in a transaction
+    cursor.execute("UPDATE settings SET value = (value::bigint + 1)::text WHERE name = 'revision'")
+    for table, key in (("photos", "id"), ("codes", "id"), ("thumbnails", "photo")):
+        cursor.execute(f"DELETE FROM {table} WHERE {key} = ANY(%s::bigint[])", [list(ids)])
+
+
+def _columns(photo: PhotoRecord) -> tuple[object, ...]:
+    content = bytes.fromhex(photo.sha256)
+    return (photo.id, os.fsencode(photo.path), content, photo.size, photo.mtime_ns, photo.label, photo.indexed_at)
+
+
+def _row(columns: Sequence[Any]) -> PhotoRow:
+    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code = columns
+    when: datetime = indexed_at.astimezone(UTC)
+    place = Path(os.fsdecode(bytes(path)))
+    return PhotoRow(
+        PhotoRecord(place, bytes(sha256).hex(), size, mtime_ns, label, id=photo_id, indexed_at=when), packed(code)
+    )

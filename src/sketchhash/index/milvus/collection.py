@@ -1,0 +1,198 @@
+"""A collection in Milvus: rows by id, read and written in batches.
+
+Milvus has no transactions: a call is done when it returns, and a batch that was interrupted may be there in
+whole, in part or not at all. Rows are put by id, so putting a batch again ends the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.errors import BadArgument
+from sketchhash.index.milvus.server import MilvusServer
+
+Kind = Literal["BIN_FLAT", "BIN_IVF_FLAT"]
+Row = Mapping[str, Any]
+
+# Strong: a reader sees all that was acknowledged before it asked. Bounded: it may be some seconds behind, and
+# does not wait for the server's next tick, which is most of a search's time.
+Consistency = Literal["Strong", "Bounded"]
+
+MOST = 16_384
+"""Rows that Milvus gives at once."""
+
+_LISTED_AT_ONCE = 10_000
+_PAGE = 1000
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a collection holds beside ``id`` and ``code``, and how codes are indexed.
+
+    Args:
+        bits: The width of the codes.
+        texts: Further columns of text, and their longest length in bytes.
+        numbers: Further columns of whole numbers.
+        about: Kept with the collection, for whoever opens it.
+        kind: ``BIN_FLAT`` compares every code, ``BIN_IVF_FLAT`` those of the nearest clusters.
+        clusters: Of ``BIN_IVF_FLAT``.
+    """
+
+    bits: int
+    texts: Mapping[str, int] = field(default_factory=dict)
+    numbers: Sequence[str] = ()
+    about: str = ""
+    kind: Kind = "BIN_FLAT"
+    clusters: int = 128
+
+
+class Collection:
+    """A collection that is there, and loaded to be searched."""
+
+    def __init__(self, server: MilvusServer, name: str, consistency: Consistency = "Strong") -> None:
+        """Open the collection ``name``.
+
+        Raises:
+            BadArgument: If there is none.
+        """
+        self.server = server
+        self.name = name
+        self.consistency = consistency
+        with server.explained():
+            if not server.client.has_collection(name, timeout=server.timeout):
+                raise BadArgument(
+                    f"There is no collection {name!r} on {server.address.shown}. Make one with: sketchhash gallery copy"
+                )
+            described = server.client.describe_collection(name, timeout=server.timeout)
+            self.about = str(described["description"])
+            fields = {each["name"]: each["params"] for each in described["fields"]}
+            if "id" not in fields or "dim" not in fields.get("code", {}):
+                raise BadArgument(f"The collection {name!r} on {server.address.shown} was not made by sketchhash.")
+            self.bits = int(fields["code"]["dim"])
+            index = server.client.describe_index(name, "code", timeout=server.timeout)
+            self.clusters = int(index["nlist"]) if index["index_type"] == "BIN_IVF_FLAT" else 0
+            server.client.load_collection(name, timeout=server.timeout)
+
+    @classmethod
+    def create(cls, server: MilvusServer, name: str, layout: Layout, consistency: Consistency = "Strong") -> Collection:
+        """Open the collection ``name``, which is made if it is not there."""
+        with server.explained():
+            if not server.client.has_collection(name, timeout=server.timeout):
+                schema = server.client.create_schema(auto_id=False, description=layout.about)
+                schema.add_field("id", server.types.INT64, is_primary=True)
+                schema.add_field("code", server.types.BINARY_VECTOR, dim=layout.bits)
+                for column, longest in layout.texts.items():
+                    schema.add_field(column, server.types.VARCHAR, max_length=longest)
+                for column in layout.numbers:
+                    schema.add_field(column, server.types.INT64)
+                index = server.client.prepare_index_params()
+                clusters = {"nlist": layout.clusters} if layout.kind == "BIN_IVF_FLAT" else {}
+                index.add_index("code", index_type=layout.kind, metric_type="HAMMING", params=clusters)
+                server.client.create_collection(name, schema=schema, index_params=index)
+        return cls(server, name, consistency)
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        with self.server.explained():
+            (counted,) = self._query("", ["count(*)"])
+        return int(counted["count(*)"])
+
+    def put(self, rows: Sequence[Row]) -> None:
+        """Write rows; those whose id is there are replaced."""
+        if rows:
+            with self.server.explained():
+                self.server.client.upsert(self.name, list(rows), timeout=self.server.timeout)
+
+    def remove(self, ids: Sequence[int]) -> None:
+        """Remove rows by id; ids that are not there do not matter."""
+        for some in _chunks(ids):
+            with self.server.explained():
+                self.server.client.delete(self.name, ids=list(some), timeout=self.server.timeout)
+
+    def rows(self, ids: Sequence[int], columns: Sequence[str]) -> dict[int, Row]:
+        """Give the rows of some ids, by id; an id that is not there has none."""
+        found: dict[int, Row] = {}
+        for some in _chunks(ids):
+            with self.server.explained():
+                for row in self._query(f"id in {list(some)}", ["id", *columns]):
+                    found[row["id"]] = row
+        return found
+
+    def pages(self, columns: Sequence[str]) -> Iterator[list[Row]]:
+        """Give all rows, by id, in pages.
+
+        Not over the client's own iterator: against servers that tell it no time it takes its own clock's, and may
+        miss what was acknowledged a moment ago, whatever the consistency.
+        """
+        for ids in self._all_ids():
+            for start in range(0, len(ids), _PAGE):
+                rows = self.rows(ids[start : start + _PAGE], columns)
+                yield [rows[each] for each in sorted(rows)]
+
+    def _all_ids(self) -> Iterator[list[int]]:
+        """Give all ids in ascending order, some at a time.
+
+        A query gives any of its rows, and only so many: while there may be more, the ids are divided at the middle
+        of those given.
+        """
+        ranges: list[tuple[int | None, int | None]] = [(None, None)]
+        while ranges:
+            above, most = ranges.pop()
+            bounds = [f"id > {above}"] * (above is not None) + [f"id <= {most}"] * (most is not None)
+            with self.server.explained():
+                ids = sorted(row["id"] for row in self._query(" and ".join(bounds), ["id"], limit=MOST))
+            if len(ids) < MOST:
+                yield ids
+            else:
+                middle = ids[len(ids) // 2 - 1]
+                ranges += [(middle, most), (above, middle)]
+
+    def search(
+        self, queries: NDArray[np.uint8], limit: int, condition: str, probes: int
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.uint16]]]:
+        """Ask for the ``limit`` nearest of each query as Milvus gives them: ties are in no order, and cut anywhere."""
+        with self.server.explained():
+            found = self.server.client.search(
+                self.name,
+                data=[query.tobytes() for query in queries],
+                anns_field="code",
+                limit=limit,
+                filter=condition,
+                search_params={"metric_type": "HAMMING", "params": {"nprobe": probes} if self.clusters else {}},
+                timeout=self.server.timeout,
+                consistency_level=self.consistency,
+            )
+        return [
+            (
+                np.array([hit["id"] for hit in hits], dtype=np.int64),
+                np.array([hit["distance"] for hit in hits], dtype=np.uint16),
+            )
+            for hits in found
+        ]
+
+    def _query(self, condition: str, columns: list[str], limit: int | None = None) -> list[Row]:
+        return list(
+            self.server.client.query(
+                self.name,
+                filter=condition,
+                output_fields=columns,
+                **({} if limit is None else {"limit": limit}),
+                timeout=self.server.timeout,
+                consistency_level=self.consistency,
+            )
+        )
+
+
+def code_of(row: Row) -> bytes:
+    """Give the packed code of a row that was read with it."""
+    (code,) = row["code"]
+    return bytes(code)
+
+
+def _chunks(ids: Sequence[int]) -> Iterable[Sequence[int]]:
+    return (ids[start : start + _LISTED_AT_ONCE] for start in range(0, len(ids), _LISTED_AT_ONCE))

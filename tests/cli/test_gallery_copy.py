@@ -1,0 +1,78 @@
+"""``sketchhash gallery copy``, ``serve`` and ``bench engines`` with engines."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from sketchhash.server import Access, create_app, open_service
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # Starlette would rather have httpx2, which schemathesis does not use
+    from fastapi.testclient import TestClient
+
+
+def test_a_gallery_is_copied_served_and_measured(run, gallery, tmp_path, postgres_server, model_folder):
+    address = postgres_server.address("by_verb", timeout=60)
+    assert run("gallery", "copy", gallery, address).stdout == "5 written, 0 removed, 0 as they were\n"
+    assert run("gallery", "copy", gallery, address).stdout == "0 written, 0 removed, 5 as they were\n"
+    back = tmp_path / "back.gallery"
+    assert run("gallery", "copy", address, back).exit_code == 0
+    exported = [run("gallery", "export", "--gallery", place, "--format", "jsonl").stdout for place in (gallery, back)]
+    assert exported[0] == exported[1]
+
+    strokes = {"strokes": [[[0, 0], [9, 0], [9, 9]]], "k": 3, "label": "dog"}
+    answers = [ask(place, model_folder, strokes) for place in (str(gallery), address)]
+    assert answers[0] == answers[1]
+
+    measured = run("bench", "engines", postgres_server.address("measured"), "--size", 300, "--seconds", 0.05, "--json")
+    results = json.loads(measured.stdout)
+    assert [result["found"] for result in results] == [1.0, 1.0]
+    assert "| pgvector, exact |" in run("bench", "engines", postgres_server.address("measured"), "--size", 300).stdout
+
+
+def ask(place, model_folder, strokes):
+    """Give what a service tells about a gallery: a search, its numbers and a thumbnail."""
+    with open_service(place, model_folder) as service:
+        client = TestClient(create_app(service, Access(hosts=frozenset({"testserver"}))))
+        found = client.post("/api/search", json=strokes).json()
+        told = client.get("/api/gallery").json()
+        first = found["hits"][0]["id"]
+        thumbnail = client.get(f"/api/photos/{first}/thumbnail").content
+        similar = client.get(f"/api/photos/{first}/similar").json()["hits"]
+        health = client.get("/health").json()
+    whole = {name: told[name] for name in ("photos", "labels", "folders", "last_indexed")}
+    return found["hits"], found["confidence"], whole, thumbnail, similar, health
+
+
+def test_a_service_says_that_its_engine_is_gone(run, gallery, postgres_server, model_folder):
+    address = postgres_server.address("gone", timeout=60)
+    run("gallery", "copy", gallery, address)
+    with open_service(f"{address}&timeout=2", model_folder) as service:
+        client = TestClient(create_app(service, Access(hosts=frozenset({"testserver"}))))
+        postgres_server.kill()
+        answer = client.post("/api/search", json={"strokes": [[[0, 0], [9, 9]]]})
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (503, "engine_problem")
+        assert client.get("/health").json() == {"status": "ok", "photos": 5}
+        postgres_server.start()
+        assert client.post("/api/search", json={"strokes": [[[0, 0], [9, 9]]]}).status_code == 200
+
+
+@pytest.mark.parametrize("verb", [["search", "x.png"], ["gallery", "info"], ["index", "."]])
+def test_verbs_that_need_a_file_say_so(run, verb):
+    told = run(*verb, "--gallery", "milvus://127.0.0.1:19530/photos")
+    assert told.exit_code == 2
+    assert "sketchhash gallery copy ADDRESS FILE" in told.stderr
+
+
+def test_engines_that_hold_codes_are_not_measured(postgres_server, run):
+    from sketchhash.index.addresses import Address
+    from sketchhash.index.pgvector import Database, PgvectorIndex
+
+    address = postgres_server.address("used")
+    with Database(Address.parse(address)) as database:
+        PgvectorIndex(database, 64).add(np.arange(3), np.zeros((3, 8), dtype=np.uint8))
+    told = run("bench", "engines", address, "--size", 10)
+    assert told.exit_code == 2
+    assert "holds 3 codes already" in told.stderr

@@ -1,0 +1,380 @@
+"""Galleries on engines: copied there and back they are equal, are searched like a file, and survive a kill."""
+
+import os
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from sketchhash.codes import unpack
+from sketchhash.errors import BadArgument, EngineProblem, IncompatibleGallery
+from sketchhash.gallery import Gallery, Searcher, index_photos, open_served
+from sketchhash.gallery.engines import copy_photos, open_engine, open_source, open_target
+from sketchhash.gallery.engines import copying as copying_module
+from sketchhash.gallery.engines.file import FileRows
+from sketchhash.gallery.engines.milvus_text import bytes_of, name_of, stored_bytes, stored_text
+from sketchhash.index.addresses import Address
+from sketchhash.index.milvus import Collection, Layout, MilvusIndex, MilvusServer
+from sketchhash.index.pgvector import Database, PgvectorIndex
+from sketchhash.index.reference import ReferenceIndex
+
+on_every_engine = pytest.mark.parametrize("engine", ["milvus", "postgres"])
+
+NAMES = [
+    *(f"cats/{number}.png" for number in range(5)),
+    *(f"cats/small/{number}.png" for number in range(3)),
+    *(f"dogs/{number}.png" for number in range(4)),
+    'it\'s "100%" _odd\\.png',
+    "café/Ünïcode.png",
+    os.fsdecode(b"raw/\xff\xfe.png"),
+]
+
+
+def write_photos(folder, names, first_seed=0):
+    for seed, name in enumerate(names, first_seed):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pixels = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(path, format="PNG")
+
+
+@pytest.fixture
+def server(engine, request):
+    return request.getfixturevalue(f"{engine}_server")
+
+
+@pytest.fixture
+def address(server, request):
+    """Give the address of a gallery that nobody else has."""
+    return server.address(re.sub(r"\W", "_", request.node.name)[-60:], timeout=60)
+
+
+@pytest.fixture(scope="session")
+def gallery_file(tmp_path_factory, model):
+    """Give a gallery with odd names, whose files are there, and whose codes tie: some are equal."""
+    folder = tmp_path_factory.mktemp("odd")
+    write_photos(folder / "photos", NAMES)
+    with Gallery.create(folder / "test.gallery", model) as gallery:
+        list(index_photos(gallery, model, [folder / "photos"], labels="folder"))
+        gallery.rows("UPDATE photos SET label = NULL WHERE id % 5 = 0")
+        gallery.rows("UPDATE photos SET label = '' WHERE id % 5 = 1")
+        gallery.rows("UPDATE codes SET code = (SELECT code FROM codes WHERE photo = 2) WHERE photo % 3 = 0")
+        gallery.remove([folder / "photos/dogs/1.png"])
+    return folder / "test.gallery"
+
+
+def copy(source, target, **options):
+    """Copy from one place to another; give how many photos were written, removed and left."""
+    with open_source(str(source)) as read, open_target(str(target), read.maker) as written:
+        steps = copy_photos(read, written, **options)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value.written, end.value.removed, end.value.unchanged
+
+
+def everything_in(place):
+    with open_source(str(place)) as rows:
+        return [(row, rows.thumbnails([row.photo.id])[row.photo.id]) for page in rows.pages() for row in page]
+
+
+@on_every_engine
+def test_a_gallery_is_the_same_there_and_back(address, gallery_file, tmp_path):
+    photos = len(everything_in(gallery_file))
+    assert photos == len(NAMES) - 1
+    assert copy(gallery_file, address) == (photos, 0, 0)
+    assert everything_in(address) == everything_in(gallery_file)
+    assert copy(address, tmp_path / "back.gallery") == (photos, 0, 0)
+    assert everything_in(tmp_path / "back.gallery") == everything_in(gallery_file)
+    assert copy(gallery_file, address) == (0, 0, photos)
+    finds_and_tells_the_same(address, gallery_file)
+
+
+def finds_and_tells_the_same(address, gallery_file):
+    """Every question that a service asks has the same answer, whichever holds the gallery."""
+    with open_engine(address) as engine, Gallery.open(gallery_file) as gallery:
+        engine.start_following()
+        searcher = Searcher(gallery)
+        assert len(engine) == len(searcher)
+        root = gallery.path_ends()[0].rpartition(b"photos/")[0] + b"photos/"
+        folder = Path(os.fsdecode(root))
+        rng = np.random.default_rng(0)
+        for values in [*rng.standard_normal((3, 32)), unpack(np.frombuffer(gallery.code(2), np.uint8)[None])[0]]:
+            for k, place, label in [
+                (3, None, None), (100, None, None), (2, folder / "cats", None), (9, folder / "cats/small", "small"),
+                (9, folder / "it's", None), (9, None, "cats"), (9, None, ""), (9, None, 'no "such" one'),
+                (9, folder / os.fsdecode(b"raw"), None), (9, folder / "café", "café"),
+            ]:  # fmt: skip
+                for reranked in (False, True):
+                    assert engine.search(values, k, place, label, reranked) == searcher.search(
+                        values, k, place, label, reranked
+                    )
+        assert engine.path_ends() == gallery.path_ends()
+        assert engine.top_folders(len(root), 10) == gallery.top_folders(len(root), 10)
+        told, known = engine.info(), gallery.info()
+        assert (told.photos, told.labels, told.last_indexed) == (known.photos, known.labels, known.last_indexed)
+        for most in (3, 100):
+            sample = engine.sample(most)
+            assert sample.codes.tobytes() == b"".join(gallery.code(photo) for photo in sample.ids)
+            assert len(sample.ids) == min(most, known.photos)
+        photo = next(gallery.photos())
+        assert engine.photo(photo.id) == photo
+        with pytest.raises(BadArgument, match="no photo with the id 999"):
+            engine.photo(999)
+        with pytest.raises(BadArgument, match="no photo with the id 999"):
+            engine.thumbnail(999)
+
+
+@on_every_engine
+def test_a_copy_follows_its_source_and_loses_nothing_unasked(address, gallery_file, tmp_path):
+    changing = tmp_path / "changing.gallery"
+    copy(gallery_file, changing)
+    copy(changing, address)
+    with Gallery.open(changing) as gallery:
+        first, second, third, *_ = gallery.photos()
+        paths = {photo.id: os.fsencode(photo.path) for photo in (first, second)}
+        gallery.rows("UPDATE photos SET path = x'00' WHERE id = ?", first.id)
+        gallery.rows("UPDATE photos SET path = ? WHERE id = ?", paths[first.id], second.id)
+        gallery.rows("UPDATE photos SET path = ?, label = 'new' WHERE id = ?", paths[second.id], first.id)
+        gallery.rows("DELETE FROM photos WHERE id = ?", third.id)
+    with pytest.raises(BadArgument, match=r"1 photos that .* has not\. Nothing was written"):
+        copy(changing, address)
+    assert everything_in(address) == everything_in(gallery_file)
+    assert copy(changing, address, prune=True)[:2] == (2, 1)
+    assert everything_in(address) == everything_in(changing)
+    # The same changes, from the engine to a file.
+    copy(address, gallery_copy := tmp_path / "old.gallery")
+    assert everything_in(gallery_copy) == everything_in(changing)
+
+
+@on_every_engine
+def test_another_gallery_is_not_overwritten(address, gallery_file, tmp_path, model, other_model):
+    copy(gallery_file, address)
+    write_photos(tmp_path / "photos", ["a.png"], first_seed=500)
+    with Gallery.create(tmp_path / "other.gallery", model) as gallery:
+        list(index_photos(gallery, model, [tmp_path / "photos"]))
+    with pytest.raises(BadArgument, match="is no copy of"):
+        copy(tmp_path / "other.gallery", address, prune=True)
+    Gallery.create(tmp_path / "wide.gallery", other_model).close()
+    with pytest.raises(IncompatibleGallery, match="Name another target"):
+        copy(tmp_path / "wide.gallery", address)
+    with pytest.raises(IncompatibleGallery, match="Use that model"), open_served(address, other_model):
+        pass
+    assert everything_in(address) == everything_in(gallery_file)
+
+
+@on_every_engine
+def test_a_kill_loses_nothing_that_was_acknowledged(address, server, gallery_file, monkeypatch):
+    """One writes and one searches while the server is killed: both are told, and go on when it is back."""
+    copy(gallery_file, searched := server.address("searched", timeout=60))
+    monkeypatch.setattr(copying_module, "_BATCH", 1)
+    read_thumbnails = FileRows.thumbnails
+    monkeypatch.setattr(FileRows, "thumbnails", lambda *given: time.sleep(0.05) or read_thumbnails(*given))
+    acknowledged, told = [], []
+    values = np.ones(32)
+    with open_engine(f"{searched}&timeout=3") as engine:
+        right = engine.search(values, 5)
+
+        def write():
+            with open_source(str(gallery_file)) as read, open_target(f"{address}&timeout=3", read.maker) as written:
+                for step in copy_photos(read, written):
+                    acknowledged.append(step.done)  # noqa: PERF401 - as it goes
+
+        def search():
+            while True:
+                engine.search(values, 5)
+
+        def until_told(work):
+            try:
+                work()
+            except EngineProblem as problem:
+                told.append(str(problem))
+
+        threads = [threading.Thread(target=until_told, args=[work]) for work in (write, search)]
+        for thread in threads:
+            thread.start()
+        while len(acknowledged) < 4:
+            time.sleep(0.001)
+        server.kill()
+        for thread in threads:
+            thread.join(120)
+        assert acknowledged[-1] < len(NAMES) - 1
+        assert [("could not do what was asked" in text, "root:" in text) for text in told] == [(True, False)] * 2
+
+        server.start()
+        wait_for(searched)
+        wait_for(address)
+        assert engine.search(values, 5) == right
+    everything = everything_in(gallery_file)
+    there = everything_in(address)
+    assert there[: acknowledged[-1]] == everything[: acknowledged[-1]]
+    written, removed, unchanged = copy(gallery_file, address)
+    assert (written + unchanged, removed, unchanged) == (len(everything), 0, len(there))
+    assert everything_in(address) == everything
+
+
+def wait_for(address):
+    """Wait until the engine has its data again: it answers before."""
+    for _ in range(200):
+        try:
+            with open_engine(f"{address}&timeout=3") as engine:
+                engine.search(np.ones(32), 1)
+                return
+        except EngineProblem:
+            threading.Event().wait(0.2)
+    pytest.fail("the engine does not come back")
+
+
+@on_every_engine
+def test_many_open_one_gallery_at_once(address, gallery_file):
+    """Several make it at the same time, write the same, and search meanwhile."""
+    problems = []
+
+    def work():
+        try:
+            copy(gallery_file, address)
+            with open_engine(address) as engine:
+                engine.search(np.ones(32), 5)
+        except Exception as problem:
+            problems.append(problem)
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not problems
+    assert everything_in(address) == everything_in(gallery_file)
+
+
+@on_every_engine
+def test_what_is_not_there_is_explained(address, server):
+    with pytest.raises(BadArgument, match="Make one with: sketchhash gallery copy"):
+        open_engine(address)
+    nowhere = address.replace(address.split("@127.0.0.1:")[1].split("/")[0], "1")
+    with pytest.raises(EngineProblem, match="see that it runs"):
+        open_engine(f"{nowhere}&timeout=2")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("mivlus://127.0.0.1/photos", "Did you mean 'milvus'"),
+        ("milvus://127.0.0.1:1/a-b", "letters, digits and _"),
+        ("milvus://127.0.0.1:1/photos?indx=1", "no option of a gallery's address named 'indx'"),
+        ("milvus:///photos", "names no server"),
+        ("milvus://127.0.0.1:1/photos?timeout=never", "give seconds"),
+        ("milvus://127.0.0.1:port/photos", "cannot be read"),
+        ("postgresql://127.0.0.1:1/photos?gallery=DROP", "a-z, 0-9 and _"),
+    ],
+)
+def test_addresses_that_make_no_sense_are_refused(address, said):
+    with pytest.raises(BadArgument, match=said):
+        open_engine(address)
+
+
+def test_a_wrong_password_is_told_and_not_shown(milvus_server):
+    with pytest.raises(EngineProblem) as told:
+        open_engine(milvus_server.address("photos", user="root:wrong-secret"))
+    assert "wrong-secret" not in str(told.value)
+
+
+@pytest.mark.parametrize(("module", "extra"), [("pymilvus", "milvus"), ("psycopg", "postgres")])
+def test_a_missing_package_names_the_command_that_installs_it(monkeypatch, module, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    address = {"milvus": "milvus://127.0.0.1/photos", "postgres": "postgresql://127.0.0.1/photos"}[extra]
+    with pytest.raises(Exception, match=rf"pip install 'sketchhash\[{extra}\]'"):
+        open_engine(address)
+
+
+def test_an_hnsw_index_finds_nearly_all_and_keeps_the_order(postgres_server):
+
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 256, (2000, 8), dtype=np.uint8)
+    reference = ReferenceIndex(64)
+    reference.add(np.arange(2000), codes)
+    with Database(Address.parse(postgres_server.address("hnsw"))) as database:
+        index = PgvectorIndex(database, 64, hnsw=True)
+        index.add(np.arange(2000), codes)
+        found, right = index.search(codes[:20], 10), reference.search(codes[:20], 10)
+        exact = PgvectorIndex(database, 64).search(codes[:20], 10)
+    for hits, best, same in zip(found, right, exact, strict=True):
+        order = [(distance, each) for distance, each in zip(hits.distances.tolist(), hits.ids.tolist(), strict=True)]
+        assert order == sorted(order)
+        np.testing.assert_array_equal(same.ids, best.ids)
+    share = np.mean([np.isin(best.ids, hits.ids).mean() for hits, best in zip(found, right, strict=True)])
+    assert share > 0.8
+
+
+@pytest.mark.parametrize("kind", ["BIN_FLAT", "BIN_IVF_FLAT"])
+def test_codes_that_milvus_has_written_down_are_found_exactly(milvus_server, kind, monkeypatch):
+    """Flushed codes are searched through the index, later ones without; more tie than it gives at once."""
+    rng = np.random.default_rng(0)
+    ids = rng.permutation(4000) - 2000
+    codes = rng.integers(0, 4, (4000, 2), dtype=np.uint8)
+    reference = ReferenceIndex(16)
+    reference.add(ids, codes)
+    address = Address.parse(milvus_server.address(f"flushed_{kind}", timeout=60))
+    with MilvusServer(address) as server:
+        collection = Collection.create(server, address.name, Layout(16, kind=kind, clusters=16))
+        index = MilvusIndex(collection, most=1000)
+        index.add(ids[:3000], codes[:3000])
+        server.client.flush(address.name)
+        index.add(ids[3000:], codes[3000:])
+        queries = codes[:2]
+        for found, right in [
+            (index.search(queries, 5), reference.search(queries, 5)),
+            (index.search(queries, 1500), reference.search(queries, 1500)),
+            (index.within(queries, 1), reference.within(queries, 1)),
+        ]:
+            for hits, best in zip(found, right, strict=True):
+                np.testing.assert_array_equal(hits.ids, best.ids)
+                np.testing.assert_array_equal(hits.distances, best.distances)
+        monkeypatch.setattr("sketchhash.index.milvus.collection.MOST", 700)
+        assert [row["id"] for page in collection.pages([]) for row in page] == list(range(-2000, 2000))
+
+
+def test_a_copy_into_a_file_leaves_none_half_done(tmp_path, gallery_file, monkeypatch):
+    """An error inside a batch undoes the batch, and the next run goes on from the one before."""
+    monkeypatch.setattr(copying_module, "_BATCH", 4)
+    target = tmp_path / "target.gallery"
+    put, calls = FileRows.put, []
+
+    def failing(self, rows, thumbnails):
+        calls.append(rows)
+        if len(calls) == 3:
+            thumbnails = {}
+        put(self, rows, thumbnails)
+
+    monkeypatch.setattr(FileRows, "put", failing)
+    with pytest.raises(KeyError):
+        copy(gallery_file, target)
+    assert len(everything_in(target)) == 8
+    monkeypatch.setattr(FileRows, "put", put)
+    assert copy(gallery_file, target)[2] == 8
+    assert everything_in(target) == everything_in(gallery_file)
+
+
+def test_names_of_any_bytes_are_kept_and_folders_stay_ranges():
+
+    @given(st.binary(max_size=20), st.binary(max_size=20))
+    def check(folder, rest):
+        assert name_of(stored_text(folder)) == folder
+        start = stored_text(folder + b"/")
+        assert stored_text(folder + b"/" + rest).startswith(start)
+        assert not set(stored_text(rest)) & set("\"'\\")
+
+    check()
+    for size in (0, 1, 49_149, 49_152, 60_000):
+        content = np.random.default_rng(size).bytes(size)
+        pieces = stored_bytes(content)
+        assert bytes_of(*pieces) == content
+        assert max(map(len, pieces)) <= 65_535
