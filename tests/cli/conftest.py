@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -56,6 +57,7 @@ def start(model_folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "SKETCHHASH_MODEL": str(model_folder)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests that run in the background ignore it
     )
 
 

@@ -10,8 +10,8 @@ from sketchhash.imaging import rasterise
 DRAWINGS = drawings()
 
 
-def test_there_are_a_dozen_and_the_synthetic_world_has_them_all():
-    assert len(DRAWINGS) == 12
+def test_there_are_twenty_and_the_synthetic_world_has_them_all():
+    assert len(DRAWINGS) == 20
     assert DRAWINGS.keys() <= set(CATEGORIES)
 
 

@@ -75,13 +75,22 @@ class Collection:
                 raise BadArgument(f"The collection {name!r} on {server.address.shown} was not made by sketchhash.")
             self.bits = int(fields["code"]["dim"])
             index = server.client.describe_index(name, "code", timeout=server.timeout)
+            if index is None:
+                unfinished = f"The collection {name!r} on {server.address.shown} is not finished"
+                raise BadArgument(f"{unfinished}. Run again: sketchhash gallery copy")
             self.clusters = int(index["nlist"]) if index["index_type"] == "BIN_IVF_FLAT" else 0
             server.client.load_collection(name, timeout=server.timeout)
 
     @classmethod
     def create(cls, server: MilvusServer, name: str, layout: Layout, consistency: Consistency = "Strong") -> Collection:
-        """Open the collection ``name``, which is made if it is not there."""
+        """Open the collection ``name``, which is made if it is not there.
+
+        A collection is there before its index is: another may be making both just now, or was stopped in between.
+        """
         with server.explained():
+            index = server.client.prepare_index_params()
+            clusters = {"nlist": layout.clusters} if layout.kind == "BIN_IVF_FLAT" else {}
+            index.add_index("code", index_type=layout.kind, metric_type="HAMMING", params=clusters)
             if not server.client.has_collection(name, timeout=server.timeout):
                 schema = server.client.create_schema(auto_id=False, description=layout.about)
                 schema.add_field("id", server.types.INT64, is_primary=True)
@@ -90,10 +99,9 @@ class Collection:
                     schema.add_field(column, server.types.VARCHAR, max_length=longest)
                 for column in layout.numbers:
                     schema.add_field(column, server.types.INT64)
-                index = server.client.prepare_index_params()
-                clusters = {"nlist": layout.clusters} if layout.kind == "BIN_IVF_FLAT" else {}
-                index.add_index("code", index_type=layout.kind, metric_type="HAMMING", params=clusters)
-                server.client.create_collection(name, schema=schema, index_params=index)
+                server.client.create_collection(name, schema=schema, timeout=server.timeout)
+            if server.client.describe_index(name, "code", timeout=server.timeout) is None:
+                server.client.create_index(name, index, timeout=server.timeout)
         return cls(server, name, consistency)
 
     def __len__(self) -> int:
