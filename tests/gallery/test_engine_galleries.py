@@ -101,8 +101,9 @@ def test_a_gallery_is_the_same_there_and_back(address, gallery_file, tmp_path):
 def finds_and_tells_the_same(address, gallery_file):
     """Every question that a service asks has the same answer, whichever holds the gallery."""
     with open_engine(address) as engine, Gallery.open(gallery_file) as gallery:
-        engine.start_following()
         searcher = Searcher(gallery)
+        eventually(lambda: engine.count() == len(searcher))
+        engine.start_following()
         assert len(engine) == len(searcher)
         root = gallery.path_ends()[0].rpartition(b"photos/")[0] + b"photos/"
         folder = Path(os.fsdecode(root))
