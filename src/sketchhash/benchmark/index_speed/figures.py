@@ -13,6 +13,8 @@ from sketchhash.errors import BadArgument
 
 WRITE = "write"
 
+_LEAST_SECONDS = 1e-9  # the difference of two runs with a photo or two may be nothing, or less
+
 
 @dataclass(frozen=True)
 class Run:
@@ -35,7 +37,7 @@ class Run:
     @property
     def per_second(self) -> float:
         """Photos a second once everybody has started."""
-        return self.photos / max(1e-9, self.seconds - self.startup_seconds)
+        return self.photos / max(_LEAST_SECONDS, self.seconds - self.startup_seconds)
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,15 @@ class IndexingFigures:
     @property
     def worker_seconds(self) -> float:
         """Processor time that a worker takes for a photo: all stages but the last."""
-        return sum(cost.cpu_milliseconds for name, cost in self.stages.items() if name != WRITE) / 1000
+        milliseconds = sum(cost.cpu_milliseconds for name, cost in self.stages.items() if name != WRITE)
+        return max(_LEAST_SECONDS, milliseconds / 1000)
 
     @property
     def writer_seconds(self) -> float:
         """Time that the one writer takes for a photo: its processor time, and waiting for the disk."""
         cpu = min(run.writer_cpu_seconds / run.photos for run in self.runs if run.workers)
         write = self.stages[WRITE]
-        return cpu + max(0.0, write.milliseconds - write.cpu_milliseconds) / 1000
+        return max(_LEAST_SECONDS, cpu + max(0.0, write.milliseconds - write.cpu_milliseconds) / 1000)
 
     @classmethod
     def read(cls, path: Path) -> Self:
