@@ -49,7 +49,7 @@ def ask(place, model_folder, strokes):
 def test_a_service_says_that_its_engine_is_gone(run, gallery, postgres_server, model_folder):
     address = postgres_server.address("gone", timeout=60)
     run("gallery", "copy", gallery, address)
-    with open_service(f"{address}&timeout=2", model_folder) as service:
+    with open_service(f"{address}&timeout=10", model_folder) as service:
         client = TestClient(create_app(service, Access(hosts=frozenset({"testserver"}))))
         postgres_server.kill()
         answer = client.post("/api/search", json={"strokes": [[[0, 0], [9, 9]]]})

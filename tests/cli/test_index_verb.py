@@ -94,7 +94,7 @@ def test_ctrl_c_keeps_what_is_stored_and_the_same_command_goes_on(run, tmp_path,
     with start(*command) as process:
         kept = read_until(process, lambda event: event["event"] == "progress" and event["done"] > 0)["done"]
         process.send_signal(signal.SIGINT)
-        _, talk = process.communicate(timeout=20)
+        _, talk = process.communicate(timeout=120)
     assert process.returncode == 130
     assert b"same command goes on" in talk
     assert b"Traceback" not in talk
@@ -116,7 +116,7 @@ def test_watching_takes_up_what_changes_until_ctrl_c(tmp_path, photos, paint_pho
         paint_photo(photos / "new.jpg", 9)
         assert read_until(process, is_summary)["added"] == 1
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
         limit.cancel()
     assert process.returncode == 130
 
@@ -129,7 +129,7 @@ def test_workers_index_what_one_process_does_until_ctrl_c_and_leave_nothing_behi
     with start(*command) as process:
         kept = read_until(process, lambda event: event["event"] == "progress" and event["done"] > 0)["done"]
         process.send_signal(signal.SIGINT)
-        _, talk = process.communicate(timeout=20)
+        _, talk = process.communicate(timeout=120)
     assert process.returncode == 130
     assert b"Traceback" not in talk
     summary = json.loads(run(*command).stdout.splitlines()[-1])

@@ -4,6 +4,7 @@ from PIL import Image
 
 from sketchhash.datasets import check, open_dataset, pair, photo_pixels
 from sketchhash.datasets.stamp_captions import category_of
+from sketchhash.datasets.stamps import Stamp
 from sketchhash.errors import DatasetProblem
 
 
@@ -54,6 +55,12 @@ def test_a_stamp_stands_unsqueezed_in_the_middle_of_a_white_square(stamps):
     rows, columns = np.nonzero(pixels[:, :, 1] == 0)
     assert (rows.min(), rows.max(), columns.min(), columns.max()) == (2, 41, 17, 26)
     assert (pixels[0] == 255).all()
+
+
+def test_a_large_stamp_is_reduced(stamps):
+    path = stamps / "usr" / "share" / "tuxpaint" / "stamps" / "household" / "spade.png"
+    Image.new("RGB", (2000, 600)).save(path)
+    assert Stamp(path).read().shape == (576, 576, 3)
 
 
 def test_stamps_go_together_with_the_sketches_of_another_dataset(stamps, tmp_path, paint_sketch):

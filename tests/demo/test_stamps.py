@@ -63,10 +63,6 @@ def test_a_stamp_keeps_its_shape_on_a_white_square(installed, tmp_path, listener
     assert abs(rows.mean() - columns.mean()) <= 1
 
 
-def test_a_large_stamp_is_reduced():
-    assert stamps.page(np.zeros((600, 2000, 3), np.uint8)).shape == (576, 576, 3)
-
-
 def test_stamps_come_from_the_package_where_there_are_none(system, tmp_path, monkeypatch, listener):
     asked = []
 

@@ -139,7 +139,7 @@ def test_the_command_line_survives_them_in_bounded_memory_and_time(hostile, mode
     )
     arguments = ("index", hostile, "--gallery", tmp_path / "g", "--model", model_folder, "--labels", "folder")
     done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)], check=True, capture_output=True, text=True, timeout=30
+        [sys.executable, "-c", program, *map(str, arguments)], check=True, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == f"{len(READABLE)} added, {len(BROKEN)} left out\n"
     *talk, memory = done.stderr.splitlines()
@@ -169,12 +169,12 @@ def test_what_may_not_be_read_is_told_and_indexed_once_it_may(folder, photo, mod
         command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
     for path in (closed, behind.parent):
         path.chmod(0)
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
     assert done.stdout == "1 added, 2 left out\n"
     assert done.stderr.count("Permission denied.") == 2
     for path in (closed, behind.parent):
         path.chmod(0o755)
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
     assert done.stdout == "2 added, 1 unchanged\n"
 
 

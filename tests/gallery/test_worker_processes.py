@@ -123,5 +123,5 @@ def test_workers_that_cannot_start_end_the_run(gallery, model, model_folder, fol
 
 def test_a_worker_ends_when_nobody_can_ask_it_any_more():
     process = worker_processes._Worker(b"").process
-    process.communicate(timeout=30)  # closes its input, as when the process that started it is killed
+    process.communicate(timeout=120)  # closes its input, as when the process that started it is killed
     assert process.returncode == 0

@@ -41,7 +41,7 @@ def serving(gallery_file, model_folder):
         try:
             yield process.stdout.readline().strip()
             process.send_signal(signal.SIGINT)
-            _, talk = process.communicate(timeout=20)
+            _, talk = process.communicate(timeout=120)
             assert (process.returncode, "Stopped." in talk, "Traceback" in talk) == (0, True, False), talk
         finally:
             process.kill()
