@@ -51,6 +51,9 @@ class Stamp:
 
         Networks see photos squeezed into a square. That does little to a photo, but a guitar that was cut out closely
         would become as wide as it is long.
+
+        Raises:
+            UnreadableImage: If it is no picture.
         """
         stamp = Image.fromarray(shrink(read_photo(self.path, longest=_LONGEST_SIDE), _LONGEST_SIDE))
         side = round(max(stamp.size) * (1 + 2 * _MARGIN))
@@ -69,8 +72,7 @@ def load_stamps(root: Path) -> Dataset:
     top = _top(root)
     if top is None:
         raise DatasetProblem(f"{root} holds no stamps of Tux Paint: <group>/<name>.png with <name>.txt beside.")
-    stamps = sorted(top.rglob("*.png"))
-    photos = [stamp for stamp in stamps if not _is_drawn(stamp.relative_to(top))]
+    stamps, photos = list(top.rglob("*.png")), photo_stamps(top)
     shown = {stamp: category_of(_caption(stamp), stamp.stem) for stamp in photos if _caption(stamp)}
     categories = tuple(sorted(set(shown.values())))
     labels = {category: label for label, category in enumerate(categories)}
@@ -84,6 +86,11 @@ def load_stamps(root: Path) -> Dataset:
             f"left out are {len(stamps) - len(photos)} drawn stamps and {len(photos) - len(shown)} without a caption",
         ),
     )
+
+
+def photo_stamps(top: Path) -> list[Path]:
+    """Give the stamps below a folder of groups that are photos, in order."""
+    return sorted(stamp for stamp in top.rglob("*.png") if not _is_drawn(stamp.relative_to(top)))
 
 
 def _top(root: Path) -> Path | None:
