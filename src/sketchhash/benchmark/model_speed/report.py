@@ -87,7 +87,7 @@ def _peers(peers: Sequence[PeerFigures]) -> str:
         for peer in peers
     )
     return (
-        f"{_table(heading, rows)}\n\nNetworks alone, one thread, median; in brackets the loss against the first line."
+        f"{_table(heading, rows)}\n\nNetworks alone, one thread, median; in brackets the difference to the first line."
     )
 
 
