@@ -26,6 +26,7 @@ SCAN = "scan, in this process"
 
 _ROUNDS, _CALLS_A_TURN = 10, 5
 _WRITTEN_AT_ONCE = 20_000
+_SETTLING_SECONDS = 20.0  # until Milvus searches what it has indexed
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,9 @@ def compare_engines(gallery: TestGallery, addresses: Sequence[str], seconds: flo
             while len(index) < gallery.size:
                 sleep(0.1)
             fill_seconds[name] = perf_counter() - start
+            if isinstance(index, MilvusIndex):
+                index.settle()
+                sleep(_SETTLING_SECONDS)
         shares = _shares_found(gallery, indexes)
         times = interleaved(
             {name: _single(gallery, index) for name, index in indexes.items()},

@@ -60,6 +60,8 @@ def copy_photos(source: RowSource, target: RowTarget, prune: bool = False) -> Ge
         target.put([row for row in batch if row.photo.id in small], small)
         written += len(small)
         yield Progress(written, len(missing))
+    if written:
+        target.settle()
     return Copied(written, len(extra), len(wanted) - len(missing))
 
 

@@ -92,6 +92,9 @@ class FileRows:
         with self._gallery.writing() as writer:
             writer.remove(ids)
 
+    def settle(self) -> None:
+        """Do nothing: a file is searched in memory."""
+
 
 def _row(
     photo_id: int,

@@ -140,6 +140,10 @@ class EngineGallery(ABC):
     def remove(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
 
+    def settle(self) -> None:
+        """Be told that all is written, for now."""
+        return
+
     @abstractmethod
     def revision(self) -> Hashable:
         """Give something that stays the same only while the gallery need not be counted again."""

@@ -132,6 +132,10 @@ class MilvusGallery(EngineGallery):
         self._photos_held.remove(ids)
         self._thumbnails_held.remove(ids)
 
+    def settle(self) -> None:
+        """Have new codes indexed."""
+        self._photos_held.settle()
+
     def start_following(self) -> None:
         """Count the photos, and look at all of them once."""
         super().start_following()

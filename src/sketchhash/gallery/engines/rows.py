@@ -52,3 +52,7 @@ class RowTarget(RowSource, Protocol):
     def remove(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
         ...
+
+    def settle(self) -> None:
+        """Be told that all is written, for now."""
+        ...

@@ -27,6 +27,7 @@ MOST = 16_384
 """Rows that Milvus gives at once."""
 
 _LISTED_AT_ONCE = 10_000
+_FEWEST_INDEXED = 1024
 _PAGE = 1000
 
 
@@ -121,6 +122,12 @@ class Collection:
         for some in _chunks(ids):
             with self.server.explained():
                 self.server.client.delete(self.name, ids=list(some), timeout=self.server.timeout)
+
+    def settle(self) -> None:
+        """Have new rows indexed: Milvus leaves few as they are, and searches them slowly until some seconds later."""
+        if len(self) >= _FEWEST_INDEXED:
+            with self.server.explained():
+                self.server.client.flush(self.name, timeout=self.server.timeout)
 
     def rows(self, ids: Sequence[int], columns: Sequence[str]) -> dict[int, Row]:
         """Give the rows of some ids, by id; an id that is not there has none."""

@@ -69,6 +69,10 @@ class MilvusIndex:
         check_present(self._has(ids), ids)
         self._collection.remove(ids.tolist())
 
+    def settle(self) -> None:
+        """Have new codes indexed, when all are written."""
+        self._collection.settle()
+
     def search(self, queries: NDArray[np.uint8], k: int, among: NDArray[np.int64] | None = None) -> list[Hits]:
         """Find the ``k`` nearest codes of each query ``(queries, bits // 8)``."""
         check_codes(queries, self.bits)
