@@ -67,6 +67,8 @@ class Material:
 DARK = Material((0.07, 0.06, 0.06), shine=0.6)
 BRIGHT = Material((0.95, 0.95, 0.92), shine=0.5)
 
+PAINTS = ("red", "blue", "teal", "yellow", "green", "white", "black", "orange", "purple", "pink")
+
 
 @dataclass(frozen=True, eq=False)
 class Part:

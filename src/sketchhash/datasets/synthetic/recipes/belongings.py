@@ -9,6 +9,7 @@ import numpy as np
 from sketchhash.datasets.synthetic.parts import (
     BRIGHT,
     DARK,
+    PAINTS,
     Material,
     Part,
     Proportions,
@@ -29,8 +30,6 @@ from sketchhash.datasets.synthetic.shapes import (
     polygon,
     turn,
 )
-
-PAINTS = ("red", "blue", "teal", "yellow", "green", "white", "black", "orange", "purple", "pink")
 
 
 def envelope(p: Proportions) -> Iterator[Part]:

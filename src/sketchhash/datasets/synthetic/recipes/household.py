@@ -9,6 +9,7 @@ import numpy as np
 from sketchhash.datasets.synthetic.parts import (
     BRIGHT,
     DARK,
+    PAINTS,
     Material,
     Part,
     Proportions,
@@ -17,8 +18,6 @@ from sketchhash.datasets.synthetic.parts import (
     solid,
 )
 from sketchhash.datasets.synthetic.shapes import arc, blob, curve, ellipse, lathe, limb, polar, polygon, turn
-
-PAINTS = ("red", "blue", "teal", "yellow", "green", "white", "black", "orange", "purple", "pink")
 
 
 def alarm_clock(p: Proportions) -> Iterator[Part]:
