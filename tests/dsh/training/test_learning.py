@@ -1,0 +1,169 @@
+"""What a run on four shapes learns."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from sketchhash.datasets import draw_split, open_dataset
+from sketchhash.dsh import training
+from sketchhash.dsh.discrete import solve_basis
+from sketchhash.dsh.hashing import Hashing
+from sketchhash.dsh.networks import Branches, build_network, network_spec
+from sketchhash.dsh.objective import Problem, Samples, objective
+from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.progress import Silent
+from sketchhash.dsh.runs import Job
+from sketchhash.dsh.sources import weights_hash
+from sketchhash.dsh.training import train
+from sketchhash.errors import DatasetProblem
+
+from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Listening, codes
+
+
+@MODES
+def test_photos_and_sketches_of_a_shape_get_codes_that_find_each_other(recipe, run, dataset):
+    desk = run(
+        replace(
+            recipe,
+            pretrain_photos=replace(recipe.pretrain_photos, epochs=10, learning_rate=0.01),
+            pretrain_sketches=replace(recipe.pretrain_sketches, epochs=10, learning_rate=0.01),
+            hashing=replace(recipe.hashing, epochs=60, learning_rate=0.01),
+        )
+    )
+    parts = draw_split(dataset, queries=2).apply(dataset)
+    photos, sketches = parts.training_photos, parts.training_sketches
+    likeness = codes(desk.sketch_values(sketches)) @ codes(desk.photo_values(photos)).T
+    same = np.array([[s.label == p.label for p in photos] for s in sketches])
+    nearest = np.argsort(-likeness, axis=1, kind="stable")[:, :6]
+    assert likeness[same].mean() > likeness[~same].mean() + BITS / 4
+    assert np.take_along_axis(same, nearest, axis=1).mean() > 0.5  # by chance: 0.25
+
+
+@MODES
+def test_the_discrete_steps_never_raise_the_objective(recipe, dataset, tmp_path):
+    job = Job(dataset, draw_split(dataset, queries=2), recipe, BITS)
+    parts = job.split.apply(dataset)
+    network = job.network()
+    desk = training.prepare(job, network, tmp_path, Silent(), Processes())
+    training_set = training._training_set(desk, parts, [0, 1, 2, 3])
+    problem = training._problem(recipe, dataset.categories, BITS, training_set)
+    hashing = Hashing(network, training_set, problem, recipe.hashing, 1, 0, Processes())
+
+    def total():
+        values = hashing._all_values()
+        photos = Samples(training_set.photo_labels, hashing.photo_codes, values[0])
+        sketches = Samples(training_set.sketch_labels, hashing.sketch_codes, values[1])
+        return objective(problem, photos, sketches, solve_basis(problem, photos, sketches)).total
+
+    totals = [total()]
+    for epoch in range(3):
+        terms = hashing._update_codes()
+        totals.append(total())
+        assert terms.total == pytest.approx(totals[-1])
+        assert totals[-1] <= totals[-2] * (1 + 1e-12)
+        hashing._update_networks(epoch, Silent())
+        totals.append(total())  # the networks minimise what γ weighs: J may move a little here
+
+
+@MODES
+def test_learning_reports_each_epoch_with_a_falling_loss(recipe, run, tmp_path):
+    listening = Listening()
+    run(recipe, progress=listening)
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    told = [entry for entry in listening.entries if entry.pop("stage") == "hashing"]
+    assert told == log
+    assert [entry["epoch"] for entry in log] == [1, 2, 3]
+    assert log[-1]["loss"] < log[0]["loss"]
+    assert len([entry for entry in listening.entries if "pairwise" not in entry]) == 4
+
+
+@MODES
+@pytest.mark.parametrize("branches", [Branches.WITHOUT_TOKENS, Branches.WITHOUT_PHOTOS])
+def test_ablations_train_in_both_modes(recipe, branches, run, dataset):
+    listening = Listening()
+    desk = run(replace(recipe, branches=branches), progress=listening)
+    assert desk.photo_values(dataset.photos[:3]).shape == (3, BITS)
+    told = " ".join(listening.stages)
+    assert ("tokens" in told) == branches.has_tokens
+    assert ("pre-training on photos" in told) == branches.has_photos
+
+
+@pytest.mark.parametrize("branches", [Branches.FULL, Branches.WITHOUT_TOKENS])
+def test_c2_may_learn_from_all_ink_before_hashing(branches, run):
+    listening = Listening()
+    taught = replace(FROZEN, branches=branches, pretrain_ink=replace(TINY.pretrain_sketches, epochs=1, batch=8))
+    untaught = run(replace(FROZEN, branches=branches), name="without")
+    desk = run(taught, name="with", progress=listening)
+    assert any("pre-training on ink" in stage for stage in listening.stages) == branches.has_tokens
+    assert weights_hash(desk.network.c2.trunk) != weights_hash(untaught.network.c2.trunk)
+
+
+def test_another_cycle_of_pre_training_goes_on_from_what_the_one_before_gave(run, tmp_path):
+    def kept():
+        return {path.name for path in (tmp_path / "cache" / "pretrained").glob("sketches-*.safetensors")}
+
+    once = run(FROZEN, name="once")
+    first = kept()
+    twice = replace(FROZEN, pretrain_sketches=replace(FROZEN.pretrain_sketches, cycles=2))
+    listening = Listening()
+    desk = run(twice, name="twice", progress=listening)
+    assert weights_hash(desk.network.c2.trunk) != weights_hash(once.network.c2.trunk)
+    assert len(first) == 1 and first < kept() and len(kept()) == 2
+    of_sketches = [stage for stage in listening.stages if stage.startswith("pre-training on sketches")]
+    assert of_sketches == [f"pre-training on sketches, cycle 2, epoch {number} of 2" for number in (1, 2)]
+
+
+def test_balanced_weights_grow_with_samples_and_bits(run, monkeypatch):
+    problems = []
+    monkeypatch.setattr(training, "Problem", lambda **given: problems.append(given) or Problem(**given))
+    weights = replace(QUICK.objective, semantic_weight=0.5, quantisation_weight=2.0, balanced=True)
+    recipe = replace(QUICK, objective=weights, hashing=replace(QUICK.hashing, epochs=0))
+    desk = run(recipe)
+    parts = draw_split(desk.dataset, queries=2).apply(desk.dataset)
+    samples = (len(parts.training_photos) + len(parts.training_sketches)) / 2
+    (problem,) = problems
+    assert problem["semantic_weight"] == 0.5 * samples * BITS
+    assert problem["quantisation_weight"] == 2.0 * samples
+    assert problem["pairwise_weight"] == 1.0
+
+
+def test_hashing_leaves_frozen_trunks_alone_and_trains_all_that_is_behind_them(run, tmp_path):
+    pretrained_only = run(replace(FROZEN, hashing=replace(FROZEN.hashing, epochs=0)), name="before").network
+    trained = run(FROZEN, name="after").network
+    start = build_network(network_spec("tiny", BITS), seed=0)
+    assert weights_hash(trained.c1.trunk) == weights_hash(start.c1.trunk)
+    assert weights_hash(trained.c2.trunk) == weights_hash(pretrained_only.c2.trunk)
+    assert weights_hash(trained.c2.trunk) != weights_hash(start.c2.trunk)  # pre-training did move it
+    before = dict(pretrained_only.named_parameters())
+    for name, parameter in trained.named_parameters():
+        assert torch.equal(parameter, before[name]) == (".trunk." in name), name
+
+
+def test_values_from_kept_features_are_those_of_the_pictures(run, dataset, tmp_path):
+    desk = run(FROZEN)
+    whole = training.Desk(dataset, desk.network, QUICK, 0, tmp_path / "cache", Silent())
+    photos, sketches = dataset.photos[3:9], dataset.sketches[5:16]
+    np.testing.assert_allclose(desk.photo_values(photos), whole.photo_values(photos), atol=1e-5)
+    np.testing.assert_allclose(desk.sketch_values(sketches), whole.sketch_values(sketches), atol=1e-5)
+
+
+@MODES
+def test_no_items_have_no_values(recipe, dataset, tmp_path):
+    desk = training.Desk(dataset, build_network(network_spec("tiny", BITS), 0), recipe, 0, tmp_path, Silent())
+    assert desk.photo_values([]).shape == desk.sketch_values([]).shape == (0, BITS)
+
+
+def test_a_sketch_whose_category_has_no_photos_is_explained(shapes, tmp_path):
+    shutil.copytree(shapes, tmp_path / "data")
+    shutil.rmtree(tmp_path / "data" / "photos" / "disc")
+    dataset = open_dataset(tmp_path / "data")
+    job = Job(dataset, draw_split(dataset, queries=2), FROZEN, BITS)
+    desk = train(job, tmp_path / "run", tmp_path / "cache", Silent(), Processes())
+    by_category = {dataset.categories[sketch.label]: sketch for sketch in dataset.sketches}
+    assert desk.sketch_values([by_category["bar"]]).shape == (1, BITS)
+    with pytest.raises(DatasetProblem, match="disc"):
+        desk.sketch_values([by_category["disc"]])
