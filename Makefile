@@ -10,7 +10,7 @@ demo: .venv/searching
 	$(BIN)/sketchhash demo $(ARGUMENTS)
 
 test: .venv/developing
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist loadfile
 
 check: .venv/developing
 	$(BIN)/ruff check

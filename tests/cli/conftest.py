@@ -2,12 +2,12 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import replace
 
 import pytest
+from launching import after
 from typer.testing import CliRunner
 
 from sketchhash.cli import app
@@ -52,12 +52,12 @@ def strokes(tmp_path):
 @pytest.fixture
 def start(model_folder):
     """Give a function that starts the command line in a process of its own."""
+    minding_ctrl_c = "signal.signal(signal.SIGINT, signal.SIG_DFL)"  # tests that run in the background ignore it
     return lambda *arguments: subprocess.Popen(
-        [sys.executable, "-m", "sketchhash", *map(str, arguments)],
+        after(minding_ctrl_c, [sys.executable, "-m", "sketchhash", *arguments]),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "SKETCHHASH_MODEL": str(model_folder)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests that run in the background ignore it
     )
 
 

