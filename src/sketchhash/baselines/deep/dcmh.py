@@ -15,8 +15,11 @@ both. A batch is compared with the whole other view, whose values are those of t
 Where we differ: as in the paper's comparison (section 4.1), the text network is replaced by one like that of the
 photos. Photos and sketches come in no pairs, so each has its own code instead of sharing one. The convolutions are
 AlexNet's, frozen, in place of CNN-F, and fc6 and fc7 are narrower, see `alexnet`. AdamW replaces plain descent, and
-three things hold it up in a short training: names are learned first, see `naming`; values are normalised over a batch,
-or they fall to zero, where nothing pulls; and the balance is estimated from the batch.
+names are learned first, see `naming`.
+
+Similar pairs weigh as much as all others together. DCMH was made for pictures with several labels each, where much is
+similar; where each has one of C categories, one pair in C is, and the likelihood as it stands leaves every value near
+zero and photos and sketches with nothing in common.
 """
 
 from __future__ import annotations
@@ -49,8 +52,8 @@ class DCMH(AlexNetMethod):
     """Learn a network a view, whose signs are codes of ``size`` bits."""
 
     _: KW_ONLY
-    naming_epochs: int = 2
-    epochs: int = 40
+    naming_epochs: int = 8
+    epochs: int = 20
     weights: Weights = field(default_factory=Weights)
 
     def build(self) -> Branches:
@@ -61,7 +64,6 @@ class DCMH(AlexNetMethod):
                 *fully_connected(self.pool5, self.hidden, self.hidden),
                 nn.ReLU(inplace=True),
                 nn.Linear(self.hidden, self.size),
-                nn.BatchNorm1d(self.size, affine=False),
             )
             for _ in range(2)
         )
@@ -111,18 +113,35 @@ class Side:
 
 
 def batch_loss(fresh: Tensor, places: Tensor, learner: Side, other: Side, weights: Weights) -> Tensor:
-    """Estimate L, a pair's mean, from some values ``(batch, bits)`` that stand at ``places``; keep the values.
-
-    The balance of the whole view is estimated from the batch too: the values kept are up to a whole turn old, and steps
-    that follow their sum overshoot.
-    """
+    """Estimate L, a pair's mean, from some values ``(batch, bits)`` that stand at ``places``; keep the values."""
     learner.values[places] = fresh.detach()
     theta = fresh @ other.values.T / 2
-    similar = (learner.labels[places, None] == other.labels[None, :]).float()
-    likelihood = (functional.softplus(theta) - similar * theta).sum()
+    similar = learner.labels[places, None] == other.labels[None, :]
+    share = similar_share(learner.labels, other.labels)
+    weight = torch.where(similar, 0.5 / share, 0.5 / (1 - share))
+    likelihood = (weight * (functional.softplus(theta) - similar * theta)).sum()
     quantisation = ((learner.codes[places] - fresh) ** 2).sum()
-    balance = len(learner.values) * (fresh.mean(dim=0) ** 2).sum() / len(other.values)
+    balance = imbalance(fresh, len(learner.values)) / (len(learner.values) * len(other.values))
     return (likelihood + weights.quantisation * quantisation) / theta.numel() + weights.balance * balance
+
+
+def similar_share(labels: Tensor, others: Tensor) -> float:
+    """Tell what share of all pairs has one label."""
+    categories = int(max(labels.max(), others.max())) + 1
+    pairs = labels.bincount(minlength=categories) @ others.bincount(minlength=categories)
+    return pairs.item() / (len(labels) * len(others))
+
+
+def imbalance(fresh: Tensor, count: int) -> Tensor:
+    """Estimate ‖F1‖² of a view of ``count`` rows from some of them.
+
+    The values kept of the others are up to a whole turn old, and steps that follow their sum overshoot. The mean of a
+    batch, squared, holds the batch's own spread too: following it, all values shrink to nothing. So squares and
+    products of two rows are counted apart, each as often as the whole view has them; on average that is ‖F1‖².
+    """
+    batch, squares = len(fresh), (fresh**2).sum()
+    products = (fresh.sum(dim=0) ** 2).sum() - squares
+    return squares * count / batch + products * count * (count - 1) / max(batch * (batch - 1), 1)
 
 
 def signs(values: Tensor) -> Tensor:
