@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sketchhash.dsh import discrete, textbook
 from sketchhash.dsh.discrete import random_codes, solve_basis, update_codes
-from sketchhash.dsh.objective import Problem, Samples, objective, paper_similarity
+from sketchhash.dsh.objective import Problem, Samples, objective, orthogonal_similarity, paper_similarity
 from sketchhash.errors import BadArgument
 
 CLASSES, DIMENSIONS = 4, 6
@@ -116,6 +116,27 @@ def test_a_whole_round_equals_the_textbook_bit_for_bit(problem, rng, bits, max_s
     np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(ours[1], theirs[1])
     np.testing.assert_array_equal(ours[2], theirs[2])
+
+
+@pytest.mark.parametrize(("quantisation", "is_shared"), [(0.0, True), (0.1, True), (1.5, False)])
+def test_views_share_codes_unless_each_follows_its_own_network(rng, quantisation, is_shared):
+    """Networks that lean another way on 4 of 32 bits, as they may when they start: a weight of 1.5 writes that down."""
+    categories, each, bits = 40, 20, 32
+    labels = np.repeat(np.arange(categories), each)
+    leaning = np.zeros((len(labels), bits), dtype=np.float32)
+    leaning[:, :4] = 0.5
+    photos, sketches = (Samples(labels, random_codes(len(labels), bits, rng), lean) for lean in (leaning, -leaning))
+    problem = Problem(
+        rng.standard_normal((categories, DIMENSIONS)),
+        orthogonal_similarity(categories, bits),
+        semantic_weight=0.0,
+        quantisation_weight=quantisation * len(labels),
+    )
+    basis = np.zeros((DIMENSIONS, bits))
+    for _ in range(15):
+        photos = update_codes(problem, photos, sketches, basis)
+        sketches = update_codes(problem, sketches, photos, basis)
+    assert np.array_equal(photos.codes, sketches.codes) == is_shared
 
 
 @settings(deadline=None, max_examples=40)
