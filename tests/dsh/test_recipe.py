@@ -71,6 +71,17 @@ def test_an_ablation_differs_from_the_tuned_recipe_in_its_branches_alone(name, b
     assert replace(ablation, branches=tuned.branches).hash == tuned.hash
 
 
+@pytest.mark.parametrize("ablation", ["without-photos", "without-tokens", "pairwise-only", "semantic-only"])
+def test_what_a_recipe_changes_can_go_on_top_of_another(ablation, written):
+    assert load_recipe(f"tuned+{ablation}").hash == load_recipe(ablation).hash
+    mine = load_recipe(f"{written(MINIMAL)}+{ablation}")
+    assert (mine.size, mine.hashing.epochs) == ("tiny", 2)
+    changed = load_recipe(ablation)
+    assert (mine.branches, mine.objective.pairwise_weight) == (changed.branches, changed.objective.pairwise_weight)
+    with pytest.raises(UnknownName, match="mean 'tuned'"):
+        load_recipe(f"tunned+{ablation}")
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

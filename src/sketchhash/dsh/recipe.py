@@ -1,7 +1,8 @@
 """Recipes: every number of a training run, as data.
 
 A recipe is a TOML file: one of the package's by name, or the path of your own. It may name a ``base`` recipe and
-say only what differs from it. `Recipe.hash` names it in run records, so that two models are known to be made
+say only what differs from it. ``one+other`` is what the other changes, on top of the one instead of on its own base: so
+any recipe has the ablations of Table 4. `Recipe.hash` names it in run records, so that two models are known to be made
 alike.
 """
 
@@ -145,10 +146,12 @@ def recipe_names() -> tuple[str, ...]:
 
 
 def load_recipe(name_or_path: str) -> Recipe:
-    """Load a recipe of the package by name, or a TOML file of your own by path.
+    """Load a recipe of the package by name, or a TOML file of your own by path, or what one changes in another.
 
     >>> load_recipe("paper").hashing.epochs
     15
+    >>> load_recipe("paper+without-tokens").branches
+    <Branches.WITHOUT_TOKENS: 'without-tokens'>
     """
     try:
         return parse_recipe({"name": Path(name_or_path).stem, **_read(name_or_path)})
@@ -176,7 +179,19 @@ def _with_similarity(objective: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(name_or_path: str) -> dict[str, Any]:
-    """Read a recipe's table on top of its base's."""
+    """Read a recipe's table on top of its base's, or of the recipe before the ``+``."""
+    one, plus, other = name_or_path.rpartition("+")
+    table = _own_table(other)
+    base_name = table.pop("base", None)
+    if plus:
+        base_name = one
+    base = _read(base_name) if base_name else {}
+    for key, value in table.items():
+        base[key] = {**base[key], **value} if isinstance(value, dict) and key in base else value
+    return base
+
+
+def _own_table(name_or_path: str) -> dict[str, Any]:
     if name_or_path in recipe_names():
         text = _folder().joinpath(f"{name_or_path}.toml").read_text(encoding="utf-8")
     elif name_or_path.endswith(".toml"):
@@ -186,11 +201,7 @@ def _read(name_or_path: str) -> dict[str, Any]:
             raise BadArgument(f"The recipe {name_or_path} cannot be read: {problem.strerror}.") from problem
     else:
         raise UnknownName("recipe", name_or_path, recipe_names())
-    table = tomllib.loads(text)
-    base = _read(table.pop("base")) if "base" in table else {}
-    for key, value in table.items():
-        base[key] = {**base[key], **value} if isinstance(value, dict) and key in base else value
-    return base
+    return tomllib.loads(text)
 
 
 def _folder() -> Any:  # noqa: ANN401 - importlib's Traversable moved between Python versions

@@ -95,7 +95,7 @@ class Run:
         if resume:
             if not record.exists():
                 raise BadArgument(f"{self.folder} holds no run to resume. Leave --resume out to begin one.")
-            if record.read_text(encoding="utf-8") != text:
+            if _deciding(record.read_text(encoding="utf-8")) != _deciding(text):
                 raise BadArgument(
                     f"The run in {self.folder} was begun with other settings, data or versions than these "
                     "(see its run.json). Give the same ones, or another --out."
@@ -173,3 +173,9 @@ def read_scores(folder: Path) -> dict[str, float]:
     path = folder / "scores.json"
     scores: dict[str, float] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return scores
+
+
+def _deciding(record: str) -> dict[str, object]:
+    """Give what a run record says, and of its recipe only the hash: a name, or a field added later, decides nothing."""
+    facts = json.loads(record)
+    return {**facts, "recipe": facts["recipe"]["hash"]}

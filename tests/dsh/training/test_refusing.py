@@ -27,6 +27,12 @@ def test_a_run_is_not_resumed_with_other_settings(done, run):
         run(bits=32, resume=True)
 
 
+def test_a_recipe_by_another_name_is_the_same_recipe(done, run):
+    before = state_of(done)
+    run(replace(QUICK, name="quicker", description="Told otherwise."), resume=True)
+    torch.testing.assert_close(state_of(done), before, rtol=0, atol=0)
+
+
 def test_an_existing_run_is_not_overwritten(done, run):
     with pytest.raises(BadArgument, match=r"already holds a run\. Add --resume"):
         run()

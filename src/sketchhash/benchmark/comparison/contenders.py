@@ -58,7 +58,7 @@ def contender(entry: Entry, bench: Workbench) -> Contender:
     if entry.method == DSH:
         return Hashing(study.Entry("full", bench.recipe, entry.size), bench)
     if entry.method in ABLATIONS:
-        return Hashing(study.Entry(entry.method, entry.method, entry.size), bench)
+        return Hashing(study.Entry(entry.method, f"{bench.recipe}+{entry.method}", entry.size), bench)
     return Compared(card_of(entry.method), entry.size, bench)
 
 
