@@ -82,6 +82,14 @@ def test_what_a_recipe_changes_can_go_on_top_of_another(ablation, written):
         load_recipe(f"tunned+{ablation}")
 
 
+def test_a_path_may_hold_a_plus(tmp_path):
+    path = tmp_path / "c++" / "more+longer.toml"
+    path.parent.mkdir()
+    path.write_text(MINIMAL, encoding="utf-8")
+    assert load_recipe(str(path)).hashing.epochs == 2
+    assert load_recipe(f"{path}+without-tokens").branches is Branches.WITHOUT_TOKENS
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

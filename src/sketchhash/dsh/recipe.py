@@ -1,9 +1,9 @@
 """Recipes: every number of a training run, as data.
 
 A recipe is a TOML file: one of the package's by name, or the path of your own. It may name a ``base`` recipe and
-say only what differs from it. ``one+other`` is what the other changes, on top of the one instead of on its own base: so
-any recipe has the ablations of Table 4. `Recipe.hash` names it in run records, so that two models are known to be made
-alike.
+say only what differs from it. ``mine.toml+without-tokens`` is what a recipe of the package changes in its base, on
+top of another one: so any recipe has the ablations of Table 4. `Recipe.hash` names a recipe in run records, so that
+two models are known to be made alike.
 """
 
 from __future__ import annotations
@@ -180,11 +180,11 @@ def _with_similarity(objective: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(name_or_path: str) -> dict[str, Any]:
     """Read a recipe's table on top of its base's, or of the recipe before the ``+``."""
-    one, plus, other = name_or_path.rpartition("+")
-    table = _own_table(other)
-    base_name = table.pop("base", None)
-    if plus:
-        base_name = one
+    below, _, change = name_or_path.rpartition("+")
+    is_stacked = below and change in recipe_names()  # else the + is part of a path
+    table = _own_table(change if is_stacked else name_or_path)
+    own_base = table.pop("base", None)
+    base_name = below if is_stacked else own_base
     base = _read(base_name) if base_name else {}
     for key, value in table.items():
         base[key] = {**base[key], **value} if isinstance(value, dict) and key in base else value

@@ -177,5 +177,8 @@ def read_scores(folder: Path) -> dict[str, float]:
 
 def _deciding(record: str) -> dict[str, object]:
     """Give what a run record says, and of its recipe only the hash: a name, or a field added later, decides nothing."""
-    facts = json.loads(record)
-    return {**facts, "recipe": facts["recipe"]["hash"]}
+    try:
+        facts = json.loads(record)
+        return {**facts, "recipe": facts["recipe"]["hash"]}
+    except (ValueError, KeyError, TypeError):
+        return {}  # damaged: equal to no run's record

@@ -25,6 +25,9 @@ def test_a_run_is_not_resumed_with_other_settings(done, run):
         run(replace(QUICK, hashing=replace(QUICK.hashing, epochs=9)), resume=True)
     with pytest.raises(BadArgument, match="begun with other settings"):
         run(bits=32, resume=True)
+    (done / "run.json").write_text("{damaged", encoding="utf-8")
+    with pytest.raises(BadArgument, match="begun with other settings"):
+        run(resume=True)
 
 
 def test_a_recipe_by_another_name_is_the_same_recipe(done, run):
