@@ -1,29 +1,17 @@
-"""A real browser, and a stand-in for the service that can be slow, wrong or out of reach when a test says so."""
+"""A real browser, and what tests of the page do in it."""
 
 from __future__ import annotations
 
-import io
-import json
-import re
 import threading
-import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from email.message import Message
-from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
-from mimetypes import guess_type
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from PIL import Image
+from stand_in import FakeService, Handler
 
-from sketchhash.datasets.synthetic.photographer import render_photo
 from sketchhash.datasets.synthetic.sketcher import draw_sketch
 from sketchhash.server import Access, create_app, listen, open_service, server
 
@@ -38,214 +26,9 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 SCREENSHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
-STATIC = files("sketchhash") / "server" / "static"
-LABELS = ("cat", "teapot", "house", "duck", "butterfly", "sailboat")
-PHOTOS = 48
-BITS = 64
-CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; img-src 'self' blob: data:; style-src 'self'; script-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-)
 VISIBLE_IMAGES_ARE_THERE = """
 () => [...document.images].every((image) => image.complete || image.getBoundingClientRect().top > innerHeight)
 """
-CARD = """# tiny
-
-A **tiny** model for tests.
-
-## Files
-
-| file | what it is |
-| --- | --- |
-| `sketch.onnx` | the sketch \\| network |
-
-## Limits
-
-- It knows little.
-- <img src=x onerror=alert(1)> is text.
-"""
-
-
-@dataclass
-class FakeService:
-    """What the next answers should be, and what was asked."""
-
-    address: str = ""
-    confidence: str = "close"
-    delay: float = 0.0
-    failure: tuple[int, str] | None = None
-    token: str | None = None
-    map: list[dict] = field(default_factory=lambda: gallery_map())
-    missing_photos: set[int] = field(default_factory=set)
-    searches: list[dict] = field(default_factory=list)
-
-    def search(self, query: dict) -> dict:
-        """Rank every photo by made-up distances that depend on the query alone."""
-        self.searches.append(query)
-        confidence = self.confidence
-        time.sleep(self.delay)
-        ids = [
-            id
-            for id in range(1, PHOTOS + 1)
-            if query.get("label") in (None, label(id)) and query.get("folder") in (None, folder(id))
-        ]
-        wanted = label(query.get("similar_to", 1))
-        ranked = sorted(ids, key=lambda id: (label(id) != wanted, id))[: int(query["k"])]
-        nearest = 24 if confidence == "none" else 2
-        hits = [hit(id, distance) for distance, id in enumerate(ranked, start=nearest)]
-        return {
-            "hits": hits,
-            "code": "9f03c1d27a55e0b8",
-            "bits": BITS,
-            "photos": PHOTOS,
-            "confidence": confidence,
-            "timings_ms": {"ink": 1.4, "encode": 7.2, "search": 0.6, "total": 9.8},
-        }
-
-
-def label(id: int) -> str:
-    return LABELS[(id - 1) * len(LABELS) // PHOTOS]
-
-
-def folder(id: int) -> str:
-    return "2024/summer" if id % 2 else "2025"
-
-
-def hit(id: int, distance: int) -> dict:
-    similarity = max(0.0, 1 - (distance / BITS) ** 0.8)
-    where = {"label": label(id), "name": f"IMG_{id:04}.jpg", "folder": folder(id)}
-    return {"id": id, "distance": distance, "similarity": similarity, **where}
-
-
-@cache
-def photo_bytes(id: int) -> bytes:
-    stream = io.BytesIO()
-    Image.fromarray(render_photo(label(id), np.random.default_rng(id), 160)).save(stream, format="JPEG")
-    return stream.getvalue()
-
-
-def gallery() -> dict:
-    labels = Counter(label(id) for id in range(1, PHOTOS + 1))
-    folders = Counter(folder(id) for id in range(1, PHOTOS + 1))
-    return {
-        "photos": PHOTOS,
-        "bits": BITS,
-        "memory_bytes": PHOTOS * BITS // 8,
-        "labels": labels,
-        "folders": [{"path": path, "photos": photos} for path, photos in folders.items()],
-        "model": {"name": "tiny", "categories": LABELS, "card": CARD, "scores": {"map": 0.7312}},
-        "version": "0.1.0",
-        "edition": "e1",
-        "last_indexed": "2025-05-04T10:20:00Z",
-    }
-
-
-def gallery_map() -> list[dict]:
-    rng = np.random.default_rng(0)
-    centres = {name: rng.uniform(-1, 1, 2) for name in LABELS}
-    places = {id: centres[label(id)] + rng.normal(0, 0.12, 2) for id in range(1, PHOTOS + 1)}
-    return [{"id": id, "x": float(x), "y": float(y), "label": label(id)} for id, (x, y) in places.items()]
-
-
-def details(id: int) -> dict:
-    where = {"id": id, "path": f"{folder(id)}/IMG_{id:04}.jpg", "label": label(id)}
-    return {**where, "size": 123456, "indexed_at": "2025-05-04T10:20:00Z", "width": 160, "height": 160}
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Speak the service's HTTP contract."""
-
-    protocol_version = "HTTP/1.1"
-    service: FakeService
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        path = urlsplit(self.path).path
-        if path == "/":
-            return self._send_static("index.html")
-        if path.startswith("/static/"):
-            return self._send_static(path.removeprefix("/static/"))
-        if not self._may_enter():
-            return None
-        if path == "/api/gallery":
-            return self._send_json(gallery())
-        if path == "/api/gallery/map":
-            return self._send_json(self.service.map)
-        id, _, what = path.removeprefix("/api/photos/").partition("/")
-        return self._answer_for_photo(int(id), what)
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"] or 0))
-        if not self._may_enter():
-            return
-        if self.path == "/api/session":
-            self._send(b"", "text/plain", {"Set-Cookie": "session=open; HttpOnly; SameSite=Strict; Path=/"})
-        elif self.headers["Content-Type"].startswith("application/json"):
-            self._answer_search(json.loads(body))
-        else:
-            self._answer_search(parse_form(body, self.headers))
-
-    def _answer_for_photo(self, id: int, what: str) -> None:
-        if id in self.service.missing_photos and what == "":
-            self._send_problem(404, "The photo is gone.")
-        elif what in ("", "thumbnail"):
-            self._send(photo_bytes(id), "image/jpeg", {"Cache-Control": "max-age=600"})
-        elif what == "details":
-            self._send_json(details(id))
-        else:
-            asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
-            self._answer_search({**asked, "similar_to": id})
-
-    def _answer_search(self, query: dict) -> None:
-        answer = self.service.search(query)
-        if self.service.failure:
-            self._send_problem(*self.service.failure)
-        else:
-            self._send_json(answer)
-
-    def _may_enter(self) -> bool:
-        token = self.service.token
-        is_known = self.headers["Authorization"] == f"Bearer {token}" or "session=open" in (
-            self.headers["Cookie"] or ""
-        )
-        if token is None or is_known:
-            return True
-        self._send_problem(401, "A token is needed.")
-        return False
-
-    def _send_static(self, name: str) -> None:
-        content = (STATIC / name).read_bytes()
-        headers = {"Content-Security-Policy": CONTENT_SECURITY_POLICY, "Cache-Control": "max-age=600"}
-        self._send(content, guess_type(name)[0] or "", headers)
-
-    def _send_json(self, value: object, status: int = 200) -> None:
-        self._send(json.dumps(value).encode(), "application/json", {}, status)
-
-    def _send_problem(self, status: int, message: str) -> None:
-        self._send_json({"error": {"kind": "test", "message": message}}, status)
-
-    def _send(self, content: bytes, kind: str, headers: dict[str, str], status: int = 200) -> None:
-        try:
-            self.send_response(status)
-            for name, value in {"Content-Type": kind, "Content-Length": str(len(content)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-        except ConnectionError:
-            pass  # the page dropped an older question, as it should
-
-
-def parse_form(body: bytes, headers: Message) -> dict:
-    """Read the fields of a form; of a file, only its size."""
-    boundary = re.search("boundary=(.+)", headers["Content-Type"])[1].encode()
-    form: dict = {}
-    for part in body.split(b"--" + boundary)[1:-1]:
-        head, _, content = part.partition(b"\r\n\r\n")
-        name = re.search(rb'name="(\w+)"', head)[1].decode()
-        form[name] = len(content) - 2 if b"filename=" in head else content[:-2].decode()
-    return form
 
 
 @pytest.fixture(scope="session")
