@@ -36,6 +36,7 @@ def rounds(draw):
         semantic_weight=draw(st.sampled_from([0.0, 0.01, 1.0, 100.0])),
         quantisation_weight=draw(st.sampled_from([0.0, 1e-5, 1.0, 100.0])),
         pairwise_weight=draw(st.sampled_from([0.0, 0.1, 1.0])),
+        basis_weight=draw(st.sampled_from([0.0, 0.5, 50.0])),
     )
     labels = st.lists(st.integers(0, draw(st.integers(0, CLASSES - 1))), min_size=1, max_size=30)
     return problem, samples_of(draw(labels), bits, rng), samples_of(draw(labels), bits, rng)
@@ -102,7 +103,9 @@ def test_codes_without_real_parts_equal_the_textbook_even_at_ties(case, max_swee
 
 @pytest.mark.parametrize("max_sweeps", [1, 2, 50])
 @pytest.mark.parametrize("bits", [8, 24, 32, 100])
-def test_a_whole_round_equals_the_textbook_bit_for_bit(problem, rng, bits, max_sweeps):
+@pytest.mark.parametrize("basis_weight", [0.0, 300.0])
+def test_a_whole_round_equals_the_textbook_bit_for_bit(problem, rng, bits, max_sweeps, basis_weight):
+    problem = replace(problem, basis_weight=basis_weight)
     photos = samples_of(rng.integers(0, CLASSES, 500), bits, rng)
     sketches = samples_of(rng.integers(0, CLASSES, 200), bits, rng)
 
@@ -192,12 +195,14 @@ def test_ties_become_plus_one(rng):
     assert (update_codes(indifferent, photos, sketches, np.zeros((1, 8))).codes == 1).all()
 
 
-def test_the_basis_is_where_the_gradient_vanishes_and_no_step_away_is_better(problem, rng):
+@pytest.mark.parametrize("basis_weight", [0.0, 20.0])
+def test_the_basis_is_where_the_gradient_vanishes_and_no_step_away_is_better(problem, rng, basis_weight):
+    problem = replace(problem, basis_weight=basis_weight)
     photos, sketches = samples_of(rng.integers(0, CLASSES, 60), 8, rng), samples_of([0, 1, 2], 8, rng)
     basis = solve_basis(problem, photos, sketches)
     codes = np.vstack([photos.codes, sketches.codes]).T.astype(np.float64)
     labels = np.concatenate([photos.labels, sketches.labels])
-    gradient = (basis @ codes - problem.word_vectors[labels].T) @ codes.T
+    gradient = (basis @ codes - problem.word_vectors[labels].T) @ codes.T + basis_weight * basis
     np.testing.assert_allclose(gradient, 0.0, atol=1e-10)
 
     lowest = total(problem, photos, sketches, basis)
@@ -213,6 +218,21 @@ def test_the_basis_is_optimal_and_smallest_where_the_codes_leave_it_open(problem
     words = problem.word_vectors[np.concatenate([photos.labels, sketches.labels])]
     smallest = np.linalg.lstsq(codes, words, rcond=None)[0].T
     np.testing.assert_allclose(solve_basis(problem, photos, sketches), smallest, atol=1e-10)
+
+
+@pytest.mark.parametrize(("basis_weight", "tells_them_apart"), [(0.0, False), (4.0, True)])
+def test_only_a_basis_kept_small_tells_codes_that_follow_the_words_from_others(basis_weight, tells_them_apart):
+    """Two pairs of alike words, and four codes of which each pair shares most bits, or four unrelated ones."""
+    words = np.array([[1.0, 0.3, 0.0, 0.0], [1.0, -0.3, 0.0, 0.0], [0.0, 0.0, 1.0, 0.3], [0.0, 0.0, 1.0, -0.3]])
+    problem = Problem(words, np.eye(4), 1.0, 0.0, 0.0, basis_weight)
+    unrelated = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]).repeat(2, axis=1)
+    following = np.array([[1] * 8, [1] * 7 + [-1], [1, -1] * 4, [1, -1] * 3 + [1, 1]])
+
+    def semantic_part(codes):
+        samples = Samples(np.arange(4), codes.astype(np.int8), np.zeros((4, 8)))
+        return total(problem, samples, samples, solve_basis(problem, samples, samples))
+
+    assert (semantic_part(unrelated) - semantic_part(following) > 0.1) == tells_them_apart
 
 
 def test_inputs_are_left_alone(problem, rng):

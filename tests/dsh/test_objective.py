@@ -24,7 +24,7 @@ def rng():
 
 @pytest.fixture
 def problem(rng):
-    return Problem(rng.standard_normal((3, 5)), paper_similarity(3), 0.5, 0.25, 2.0)
+    return Problem(rng.standard_normal((3, 5)), paper_similarity(3), 0.5, 0.25, 2.0, 3.0)
 
 
 def test_every_term_is_the_printed_formula(problem, rng):
@@ -49,7 +49,9 @@ def test_every_term_is_the_printed_formula(problem, rng):
     assert terms.pairwise == pairwise
     assert [terms.semantic_photos, terms.semantic_sketches] == pytest.approx(semantic)
     assert [terms.quantisation_photos, terms.quantisation_sketches] == pytest.approx(quantisation)
-    assert terms.total == pytest.approx(2.0 * pairwise + 0.5 * sum(semantic) + 0.25 * sum(quantisation))
+    assert terms.basis == pytest.approx(np.sum(basis**2))
+    expected = 2.0 * pairwise + 0.5 * (sum(semantic) + 3.0 * terms.basis) + 0.25 * sum(quantisation)
+    assert terms.total == pytest.approx(expected)
 
 
 @settings(deadline=None, max_examples=50)
@@ -62,7 +64,7 @@ def test_every_term_is_the_printed_formula(problem, rng):
 def test_the_total_is_that_of_the_textbook_for_any_layout_and_similarity(photo_labels, sketch_labels, bits, seed):
     rng = np.random.default_rng(seed)
     similarity = rng.standard_normal((4, 4))
-    problem = Problem(rng.standard_normal((4, 6)), similarity + similarity.T, 0.3, 0.7)
+    problem = Problem(rng.standard_normal((4, 6)), similarity + similarity.T, 0.3, 0.7, basis_weight=5.0)
     photos, sketches = samples_of(photo_labels, bits, rng), samples_of(sketch_labels, bits, rng)
     basis = rng.standard_normal((6, bits))
     expected = textbook.objective(problem, photos, sketches, basis)
@@ -120,6 +122,7 @@ def test_samples_that_do_not_fit_together_are_refused(change, rng):
         {"word_vectors": np.zeros(3)},
         {"semantic_weight": -1.0},
         {"pairwise_weight": float("nan")},
+        {"basis_weight": -1.0},
     ],
 )
 def test_a_problem_that_makes_no_sense_is_refused(change, problem):

@@ -1,6 +1,7 @@
 """Recipes: the published numbers, what is refused, what the hash stands for, and the two rate schedules."""
 
 from dataclasses import fields, replace
+from importlib.resources import files
 
 import pytest
 
@@ -71,6 +72,16 @@ def test_an_ablation_differs_from_the_tuned_recipe_in_its_branches_alone(name, b
     assert replace(ablation, branches=tuned.branches).hash == tuned.hash
 
 
+@pytest.mark.parametrize(
+    ("name", "weight"), [("pairwise-only", "semantic_weight"), ("semantic-only", "pairwise_weight")]
+)
+def test_an_ablation_leaves_one_part_of_the_tuned_objective_out(name, weight):
+    tuned, ablation = load_recipe("tuned"), load_recipe(name)
+    without = replace(tuned.objective, **{weight: 0.0})
+    assert tuned.objective != ablation.objective == without
+    assert replace(ablation, objective=tuned.objective).hash == tuned.hash
+
+
 @pytest.mark.parametrize("ablation", ["without-photos", "without-tokens", "pairwise-only", "semantic-only"])
 def test_what_a_recipe_changes_can_go_on_top_of_another(ablation, written):
     assert load_recipe(f"tuned+{ablation}").hash == load_recipe(ablation).hash
@@ -138,6 +149,11 @@ def test_a_missing_file_and_an_unknown_name_are_told_apart(tmp_path):
         load_recipe("papers")
 
 
+def test_the_recipe_shipped_is_still_the_one_the_shipped_model_was_made_by():
+    card = files("sketchhash") / "model" / "shipped" / "README.md"
+    assert f"shipped (sha256 {load_recipe('shipped').hash})" in card.read_text(encoding="utf-8")
+
+
 def test_the_hash_leaves_out_the_name_and_the_description():
     recipe = load_recipe("tiny")
     assert replace(recipe, name="other", description="Told otherwise.").hash == recipe.hash
@@ -152,6 +168,7 @@ OTHER_VALUES = {
     "objective": Objective(rounds=77),
     "branches": Branches.WITHOUT_TOKENS,
     "words": "glove",
+    "centred_words": True,
     "detector": "another",
     "frozen_trunks": True,
     "photo_views": 77,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sketchhash.errors import BadArgument, DatasetProblem, MissingExtra, UnknownName, UnknownWords
-from sketchhash.words import SOURCES, embed, listed_categories
+from sketchhash.words import SOURCES, centred, embed, listed_categories
 from sketchhash.words.sources import Blend, MeanOfWords
 from sketchhash.words.wordnet import find_wordnet
 
@@ -48,6 +48,12 @@ def test_rows_have_unit_length_and_the_order_of_the_categories(glove_file):
     rows = embed(["tiger", "cheetah"], "glove-text", glove_file)
     assert rows.dtype == np.float32
     np.testing.assert_allclose(rows, [[0.6, 0.8, 0], [0, 0.6, 0.8]], atol=1e-6)
+
+
+def test_centred_rows_have_lost_what_all_had_in_common():
+    rows = np.array([[0.8, 0.6, 0], [0.8, -0.6, 0], [0.8, 0, 0.6], [0.8, 0, -0.6]], dtype=np.float32)
+    np.testing.assert_allclose(centred(rows), [[0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], atol=1e-6)
+    assert not centred(rows[:1]).any()  # one row has nothing of its own
 
 
 def test_a_compound_is_the_mean_of_its_words(glove_file):

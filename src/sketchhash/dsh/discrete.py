@@ -48,7 +48,7 @@ def random_codes(count: int, bits: int, rng: np.random.Generator) -> NDArray[np.
 
 
 def solve_basis(problem: Problem, photos: Samples, sketches: Samples) -> Matrix:
-    """Solve D (Eq. 6): ``(word dimensions, bits)``.
+    """Solve D (Eq. 6, with μ on the diagonal of what is inverted): ``(word dimensions, bits)``.
 
     Where the codes do not determine D (fewer samples than bits, bits that repeat each other), it is the
     smallest of the optimal ones.
@@ -56,8 +56,9 @@ def solve_basis(problem: Problem, photos: Samples, sketches: Samples) -> Matrix:
     problem.check(photos, sketches)
     with one_blas_thread():
         photo_codes, sketch_codes = (summarise(samples, problem.classes) for samples in (photos, sketches))
-        # A Gram matrix of whole numbers: eigenvalues this far below the largest are rounding.
-        inverse = np.linalg.pinv(photo_codes.gram + sketch_codes.gram, rtol=1e-12, hermitian=True)
+        gram = photo_codes.gram + sketch_codes.gram + problem.basis_weight * np.eye(photos.bits)
+        # Without μ a matrix of whole numbers: eigenvalues this far below the largest are rounding.
+        inverse = np.linalg.pinv(gram, rtol=1e-12, hermitian=True)
         basis: Matrix = problem.word_vectors.T @ (photo_codes.sums + sketch_codes.sums) @ inverse
     return basis
 

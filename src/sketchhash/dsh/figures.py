@@ -11,6 +11,7 @@ _TERMS = {
     "pairwise": "pairwise, Eq. 1",
     "semantic_photos": "semantic, photos, Eq. 2",
     "semantic_sketches": "semantic, sketches, Eq. 2",
+    "basis": "size of the basis, ||D||²",
     "quantisation_photos": "quantisation, photos",
     "quantisation_sketches": "quantisation, sketches",
     "total": "whole objective J, Eq. 4",
@@ -24,8 +25,10 @@ def draw_log(run: Path) -> Path:
 
     lines = [json.loads(line) for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     epochs = [line["epoch"] for line in lines]
-    figure = Figure(figsize=(10, 5), layout="constrained")
-    for axes, (term, title) in zip(figure.subplots(2, 3).flat, _TERMS.items(), strict=True):
+    figure = Figure(figsize=(13, 5), layout="constrained")
+    *panels, unused = figure.subplots(2, 4).flat
+    unused.set_axis_off()
+    for axes, (term, title) in zip(panels, _TERMS.items(), strict=True):
         axes.plot(epochs, [line[term] for line in lines], marker=".", color="tab:blue")
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("epoch")

@@ -13,11 +13,16 @@
     F1, F2   photos.values, …      real outputs of the networks, ``(n, bits)``        3
     λ        semantic_weight                                                          3
     γ        quantisation_weight                                                      3
+    μ        basis_weight          keeps D small; 0 in the paper                      ours
     ======== ===================== ================================================== =========
 
 The paper keeps samples in columns; here they are rows. W (3.6·10⁹ entries on TU-Berlin Extension) is never
 formed: samples of a class share their row of W and of φ(Y), so the sum of the codes of each class, and the
 Gram matrix B Bᵀ of each set, hold all that the first two parts of J need to know.
+
+Where we differ: the semantic part has a third summand, λμ||D||². With as many bits as there are directions among the
+word vectors, some D fits *any* codes, and the part says nothing about them. A D that must stay small can only fit
+codes that are alike where words are.
 """
 
 from __future__ import annotations
@@ -78,7 +83,7 @@ class Problem:
     """What J holds fixed: the classes, and the weights of its three parts.
 
     ``word_vectors`` is ``(classes, word dimensions)``; ``similarity`` is ``(classes, classes)`` and
-    symmetric, so that photos and sketches play the same role. λ and γ default to the paper's; a weight of 0
+    symmetric, so that photos and sketches play the same role. The weights default to the paper's; a weight of 0
     leaves its part out.
     """
 
@@ -87,6 +92,7 @@ class Problem:
     semantic_weight: float = 0.01
     quantisation_weight: float = 1e-5
     pairwise_weight: float = 1.0
+    basis_weight: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse classes that do not fit together, and weights that would reward a loss."""
@@ -99,7 +105,7 @@ class Problem:
             raise BadArgument("Word vectors and similarity must be finite; found NaN or infinity.")
         if not np.array_equal(self.similarity, self.similarity.T):
             raise BadArgument("The similarity of two classes must not depend on their order; got an asymmetric matrix.")
-        weights = (self.semantic_weight, self.quantisation_weight, self.pairwise_weight)
+        weights = (self.semantic_weight, self.quantisation_weight, self.pairwise_weight, self.basis_weight)
         if not all(0 <= weight < np.inf for weight in weights):
             raise BadArgument(f"Weights must be finite and at least 0; got {weights}.")
 
@@ -125,11 +131,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Terms:
-    """The five terms of J, each before its weight, and their weighted sum ``total``."""
+    """The six terms of J, each before its weight, and their weighted sum ``total``."""
 
     pairwise: float
     semantic_photos: float
     semantic_sketches: float
+    basis: float
     quantisation_photos: float
     quantisation_sketches: float
     total: float
@@ -169,13 +176,19 @@ def objective(problem: Problem, photos: Samples, sketches: Samples, basis: Matri
         pairwise_loss = _pairwise(problem, photo_summary, sketch_summary)
         semantic_photos = _semantic(problem, photo_summary, basis)
         semantic_sketches = _semantic(problem, sketch_summary, basis)
+    size_of_basis = float(np.vdot(basis, basis))
     quantisation_photos, quantisation_sketches = _quantisation(photos), _quantisation(sketches)
-    total = (
-        problem.pairwise_weight * pairwise_loss
-        + problem.semantic_weight * (semantic_photos + semantic_sketches)
-        + problem.quantisation_weight * (quantisation_photos + quantisation_sketches)
+    return Terms(
+        pairwise=pairwise_loss,
+        semantic_photos=semantic_photos,
+        semantic_sketches=semantic_sketches,
+        basis=size_of_basis,
+        quantisation_photos=quantisation_photos,
+        quantisation_sketches=quantisation_sketches,
+        total=problem.pairwise_weight * pairwise_loss
+        + problem.semantic_weight * (semantic_photos + semantic_sketches + problem.basis_weight * size_of_basis)
+        + problem.quantisation_weight * (quantisation_photos + quantisation_sketches),
     )
-    return Terms(pairwise_loss, semantic_photos, semantic_sketches, quantisation_photos, quantisation_sketches, total)
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,13 +83,14 @@ class Objective:
 
     The pairwise part sums over pairs and the others over samples, so that with the paper's weights it outweighs them
     a million times. *balanced* weights are shares of what the pairwise part puts on a bit, whatever the number of
-    samples n = (n1 + n2) / 2: λ is multiplied by n m, and γ by n.
+    samples n = (n1 + n2) / 2: λ is multiplied by n m, γ and μ by n.
     """
 
     similarity: Similarity = Similarity.PAPER
     pairwise_weight: float = 1.0
     semantic_weight: float = 0.01
     quantisation_weight: float = 1e-5
+    basis_weight: float = 0.0
     balanced: bool = False
     rounds: int = 1
 
@@ -123,6 +124,7 @@ class Recipe:
     pretrain_ink: Steps = Steps(epochs=0)
     branches: Branches = Branches.FULL
     words: str = "default"
+    centred_words: bool = False
     detector: str = DEFAULT_DETECTOR
     frozen_trunks: bool = False
     photo_views: int = 1
@@ -132,9 +134,14 @@ class Recipe:
     def hash(self) -> str:
         """Identify what this recipe does; its name and description do not count."""
         deciding = {key: value for key, value in asdict(self).items() if key not in ("name", "description")}
+        # Settings that were added later: what was made before them keeps its name.
         for stage in _STAGES:
             if deciding[stage]["cycles"] == 1:
-                del deciding[stage]["cycles"]  # added later: what was made before keeps its name
+                del deciding[stage]["cycles"]
+        if deciding["objective"]["basis_weight"] == 0:
+            del deciding["objective"]["basis_weight"]
+        if not deciding["centred_words"]:
+            del deciding["centred_words"]
         return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
 
 

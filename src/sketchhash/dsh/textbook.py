@@ -11,7 +11,8 @@
     ======== ===================== ================================================== =========
 
 The functions take what those of `objective` and `discrete` take, need memory for n1 × n2 numbers, and are
-what tests and benchmark hold those to. As in the paper, samples are columns here.
+what tests and benchmark hold those to. As in the paper, samples are columns here. Not printed there is μ, which keeps
+D small (`objective`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def objective(problem: Problem, photos: Samples, sketches: Samples, basis: Matri
     return float(
         problem.pairwise_weight * np.sum(pairwise**2)
         + problem.semantic_weight * sum(np.sum(loss**2) for loss in semantic)
+        + problem.semantic_weight * problem.basis_weight * np.sum(basis**2)
         + problem.quantisation_weight * sum(np.sum(loss**2) for loss in quantisation)
     )
 
@@ -39,7 +41,8 @@ def solve_basis(problem: Problem, photos: Samples, sketches: Samples) -> Matrix:
     """Solve D (Eq. 6); the codes must determine it."""
     own, other = _columns(photos), _columns(sketches)
     explained = _word_vectors(problem, photos) @ own.T + _word_vectors(problem, sketches) @ other.T
-    basis: Matrix = explained @ np.linalg.inv(own @ own.T + other @ other.T)
+    kept_small = problem.basis_weight * np.eye(photos.bits)
+    basis: Matrix = explained @ np.linalg.inv(own @ own.T + other @ other.T + kept_small)
     return basis
 
 

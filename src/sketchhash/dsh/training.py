@@ -109,10 +109,12 @@ def _problem(recipe: Recipe, categories: Sequence[str], bits: int, training_set:
     count, weights = len(categories), recipe.objective
     is_papers = weights.similarity is Similarity.PAPER
     samples = (len(training_set.photo_labels) + len(training_set.sketch_labels)) / 2 if weights.balanced else 1
+    word_vectors = words.embed(categories, recipe.words)
     return Problem(
-        word_vectors=words.embed(categories, recipe.words),
+        word_vectors=words.centred(word_vectors) if recipe.centred_words else word_vectors,
         similarity=paper_similarity(count) if is_papers else orthogonal_similarity(count, bits),
         semantic_weight=weights.semantic_weight * (samples * bits if weights.balanced else 1),
         quantisation_weight=weights.quantisation_weight * samples,
         pairwise_weight=weights.pairwise_weight,
+        basis_weight=weights.basis_weight * samples,
     )

@@ -5,6 +5,6 @@ a kind of); other tables are read from word2vec and GloVe files.
 """
 
 from sketchhash.words.names import listed_categories
-from sketchhash.words.sources import SOURCES, Vectors, embed
+from sketchhash.words.sources import SOURCES, Vectors, centred, embed
 
-__all__ = ["SOURCES", "Vectors", "embed", "listed_categories"]
+__all__ = ["SOURCES", "Vectors", "centred", "embed", "listed_categories"]

@@ -46,6 +46,11 @@ def embed(categories: Sequence[str], source: str = "default", path: Path | None 
     return _unit_rows(SOURCES[source](path).embed(categories))
 
 
+def centred(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Take away what all rows have in common, which tells none from another; the rest has unit length again."""
+    return _unit_rows(vectors - vectors.mean(axis=0))
+
+
 @dataclass(frozen=True)
 class MeanOfWords:
     """Categories as the mean of their words' vectors."""

@@ -120,7 +120,8 @@ def test_another_cycle_of_pre_training_goes_on_from_what_the_one_before_gave(run
 def test_balanced_weights_grow_with_samples_and_bits(run, monkeypatch):
     problems = []
     monkeypatch.setattr(training, "Problem", lambda **given: problems.append(given) or Problem(**given))
-    weights = replace(QUICK.objective, semantic_weight=0.5, quantisation_weight=2.0, balanced=True)
+    shares = {"semantic_weight": 0.5, "quantisation_weight": 2.0, "basis_weight": 3.0}
+    weights = replace(QUICK.objective, **shares, balanced=True)
     recipe = replace(QUICK, objective=weights, hashing=replace(QUICK.hashing, epochs=0))
     desk = run(recipe)
     parts = draw_split(desk.dataset, queries=2).apply(desk.dataset)
@@ -128,7 +129,17 @@ def test_balanced_weights_grow_with_samples_and_bits(run, monkeypatch):
     (problem,) = problems
     assert problem["semantic_weight"] == 0.5 * samples * BITS
     assert problem["quantisation_weight"] == 2.0 * samples
+    assert problem["basis_weight"] == 3.0 * samples
     assert problem["pairwise_weight"] == 1.0
+
+
+@pytest.mark.parametrize("is_centred", [False, True])
+def test_words_are_centred_when_the_recipe_says_so(run, monkeypatch, is_centred):
+    problems = []
+    monkeypatch.setattr(training, "Problem", lambda **given: problems.append(given) or Problem(**given))
+    run(replace(QUICK, centred_words=is_centred, hashing=replace(QUICK.hashing, epochs=0)))
+    common = np.linalg.norm(problems[0]["word_vectors"].mean(axis=0))
+    assert (common < 0.2) == is_centred
 
 
 def test_hashing_leaves_frozen_trunks_alone_and_trains_all_that_is_behind_them(run, tmp_path):
