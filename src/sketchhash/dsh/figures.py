@@ -32,6 +32,7 @@ def draw_log(run: Path) -> Path:
         axes.plot(epochs, [line[term] for line in lines], marker=".", color="tab:blue")
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("epoch")
+        axes.ticklabel_format(axis="y", useOffset=False)
         axes.grid(alpha=0.3)
     path = run / "objective.png"
     figure.savefig(path, dpi=110)

@@ -75,7 +75,7 @@ class Similarity(StrEnum):
 
 @dataclass(frozen=True)
 class Objective:
-    """The weights of Eq. 4, and how similar two categories should be.
+    """The weights of Eq. 4, μ that keeps D small (``basis_weight``, see `objective`), and similarity of categories.
 
     The paper asks every two categories to be opposite (−1), which m bits cannot do for many categories: its optimum
     puts all photos on one code and all sketches on its opposite. *orthogonal* asks them to be unrelated, see
@@ -108,6 +108,8 @@ class Recipe:
 
     C2 learns to name all sketches, those of categories without photos too (``pretrain_sketches``), or all ink, which
     is sketches and the token maps of photos (``pretrain_ink``), or both in this order.
+
+    With ``centred_words`` the word vectors lose what all categories share, which would pull all codes together.
 
     With ``frozen_trunks`` the convolutions stay as pre-training left them while codes are learned, so their
     output is computed once for each of a few augmented views and kept: this is what makes training on a
