@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from pathlib import Path
 
 from sketchhash.errors import require
@@ -29,7 +30,8 @@ def draw_log(run: Path) -> Path:
     *panels, unused = figure.subplots(2, 4).flat
     unused.set_axis_off()
     for axes, (term, title) in zip(panels, _TERMS.items(), strict=True):
-        axes.plot(epochs, [line[term] for line in lines], marker=".", color="tab:blue")
+        values = [line.get(term, nan) for line in lines]  # a log begun before a term was added has none of it
+        axes.plot(epochs, values, marker=".", color="tab:blue")
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("epoch")
         axes.ticklabel_format(axis="y", useOffset=False)

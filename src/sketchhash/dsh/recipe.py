@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 _OPTIMISERS = ("adamw", "sgd")
 _STAGES = ("pretrain_photos", "pretrain_sketches", "pretrain_ink", "hashing")
+_ADDED_LATER = {"cycles": 1, "basis_weight": 0.0, "centred_words": False}  # with what was done before they were added
 
 
 @dataclass(frozen=True)
@@ -136,15 +137,7 @@ class Recipe:
     def hash(self) -> str:
         """Identify what this recipe does; its name and description do not count."""
         deciding = {key: value for key, value in asdict(self).items() if key not in ("name", "description")}
-        # Settings that were added later: what was made before them keeps its name.
-        for stage in _STAGES:
-            if deciding[stage]["cycles"] == 1:
-                del deciding[stage]["cycles"]
-        if deciding["objective"]["basis_weight"] == 0:
-            del deciding["objective"]["basis_weight"]
-        if not deciding["centred_words"]:
-            del deciding["centred_words"]
-        return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(_without_additions(deciding), sort_keys=True).encode()).hexdigest()
 
 
 def recipe_names() -> tuple[str, ...]:
@@ -211,6 +204,15 @@ def _own_table(name_or_path: str) -> dict[str, Any]:
     else:
         raise UnknownName("recipe", name_or_path, recipe_names())
     return tomllib.loads(text)
+
+
+def _without_additions(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out settings added later that change nothing: what was made before them keeps its hash."""
+    return {
+        key: _without_additions(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+        if key not in _ADDED_LATER or value != _ADDED_LATER[key]
+    }
 
 
 def _folder() -> Any:  # noqa: ANN401 - importlib's Traversable moved between Python versions
