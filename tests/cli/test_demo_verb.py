@@ -105,7 +105,7 @@ def test_the_page_opens_where_there_is_a_desktop(demo, photos, monkeypatch, vari
 
 def test_without_apt_get_the_synthetic_world_is_shown_and_it_says_so(demo, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(demo_photos.stamps, "_SYSTEM", tmp_path)
+    monkeypatch.setattr(demo_photos, "_SYSTEM", tmp_path)
     small = partial(demo_photos.synthetic.load, categories=["apple", "cat"], size=32)
     monkeypatch.setattr(demo_photos.synthetic, "load", small)
     result = demo("--check")

@@ -7,9 +7,7 @@
 `choose_photos` and `own_photos` say which photos, `drawings` gives the drawings, and `check` puts them to a service.
 """
 
-from sketchhash.demo.checking import Finding, check
-from sketchhash.demo.drawings import drawings
-from sketchhash.demo.photos import DemoPhotos, choose_photos, own_photos
-from sketchhash.demo.progress import Listener
+from sketchhash.demo.drawings import Finding, check, drawings
+from sketchhash.demo.photos import DemoPhotos, Listener, choose_photos, own_photos
 
 __all__ = ["DemoPhotos", "Finding", "Listener", "check", "choose_photos", "drawings", "own_photos"]

@@ -8,7 +8,6 @@
 from sketchhash.server.access import Access
 from sketchhash.server.app import create_app
 from sketchhash.server.limits import Patience
-from sketchhash.server.running import listen, server
-from sketchhash.server.service import Service, open_service
+from sketchhash.server.service import Service, listen, open_service, server
 
 __all__ = ["Access", "Patience", "Service", "create_app", "listen", "open_service", "server"]

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sketchhash.errors import BadArgument, SketchHashError
-from sketchhash.server.failures import ForeignPage, Unauthorised, UnknownHost, failure_answer
+from sketchhash.server.errors import ForeignPage, Unauthorised, UnknownHost, failure_answer
 
 SHORTEST_TOKEN = 16
 _FOREIGN = ("cross-site", "same-site")

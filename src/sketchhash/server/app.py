@@ -7,18 +7,15 @@ from pathlib import Path
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, Response
 from fastapi.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sketchhash import __version__
 from sketchhash.server.access import Access, Doorkeeper
-from sketchhash.server.failures import explain_errors
-from sketchhash.server.headers import SecurityHeaders
+from sketchhash.server.errors import explain_errors
 from sketchhash.server.limits import BoundedExchange, Patience
 from sketchhash.server.metrics import Meter
-from sketchhash.server.routes.gallery import gallery_routes
-from sketchhash.server.routes.operations import operation_routes
-from sketchhash.server.routes.photos import photo_routes
-from sketchhash.server.routes.search import search_routes
+from sketchhash.server.routes import gallery_routes, operation_routes, photo_routes, search_routes
 from sketchhash.server.service import Service
 
 _STATIC = Path(__file__).with_name("static")
@@ -63,3 +60,36 @@ class _Static(StaticFiles):
 
 async def _page() -> FileResponse:
     return FileResponse(_STATIC / "index.html", headers=_ASK_AGAIN)
+
+
+_ALWAYS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' blob: data:; style-src 'self'; script-src 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_UNLESS_SAID = {"Cache-Control": "no-store"}
+
+
+class SecurityHeaders:
+    """Middleware that adds them; nothing is cached unless a route says so."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap ``app``."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Add the headers to the answer."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_ALWAYS)
+                for name, value in _UNLESS_SAID.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)

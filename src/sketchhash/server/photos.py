@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from PIL import ExifTags, Image
 
@@ -19,8 +20,7 @@ from sketchhash.gallery import PhotoRecord, ServedGallery
 from sketchhash.gallery.reading import read_file
 from sketchhash.imaging import read_photo, thumbnail
 from sketchhash.imaging.decode import FORMATS
-from sketchhash.server.failures import NoSuchPhoto
-from sketchhash.server.places import text_of
+from sketchhash.server.errors import NoSuchPhoto
 from sketchhash.server.schemas import DetailsAnswer
 
 # What browsers show, by the bytes that such files begin with: at which place, and which.
@@ -114,3 +114,32 @@ def _measure(content: bytes) -> tuple[int, int]:
         width, height = picture.size
         is_lying = picture.getexif().get(ExifTags.Base.Orientation) in _LYING
     return (height, width) if is_lying else (width, height)
+
+
+def common_root(gallery: ServedGallery) -> bytes:
+    """Give the deepest folder that holds all photos, as it is stored, with a slash at its end."""
+    ends = gallery.path_ends()
+    if ends is None:
+        return b""
+    # In the order of bytes, everything lies between the first and the last, and begins as they both do.
+    shared = bytes(os.path.commonprefix(ends) or b"")  # noqa: RUF071 - what follows cuts at a separator
+    return shared[: shared.rfind(os.fsencode(os.sep)) + 1]
+
+
+def folder_below(root: bytes, path: Path) -> str:
+    """Give the folder of a photo, as clients see it; "" is the root itself.
+
+    >>> folder_below(b"/photos/", Path("/photos/2024/summer/cat.jpg"))
+    '2024/summer'
+    """
+    return text_of(os.path.join(os.fsencode(path.parent), b"").removeprefix(root)[:-1])  # noqa: PTH118 - bytes
+
+
+def folder_named(root: bytes, folder: str) -> Path:
+    """Give the path of a folder that a client has named."""
+    return Path(os.fsdecode(root)) / folder.lstrip("/\\")
+
+
+def text_of(name: bytes) -> str:
+    r"""Give a name as text: a byte that is not UTF-8 is written as ``\xff``, a separator as a slash."""
+    return name.decode("utf-8", "backslashreplace").replace(os.sep, "/")

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sketchhash.imaging.strokes import MAX_COORDINATE, MAX_POINTS, MAX_STROKES
 from sketchhash.server.limits import MOST_HITS
-from sketchhash.server.similarity import Confidence
 
 Coordinate = Annotated[float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE, allow_inf_nan=False)]
 Point = Annotated[list[Coordinate], Field(min_length=2, max_length=2, description="x to the right, y down")]
@@ -18,6 +17,7 @@ HitCount = Annotated[int, Field(ge=1, le=MOST_HITS, description="How many hits."
 Folder = Annotated[str, Field(max_length=4096, description="Only photos below this folder of the gallery.")]
 Label = Annotated[str, Field(max_length=1024, description="Only photos with this label.")]
 PictureKind = Literal["photo", "sketch"]
+Confidence = Literal["close", "some", "none"]
 
 
 class Wanted(BaseModel):
@@ -49,7 +49,7 @@ class PictureQuery(Wanted):
 
 
 class HitAnswer(BaseModel):
-    """A photo that was found; ``distance`` counts bits, see `sketchhash.server.similarity` for ``similarity``."""
+    """A photo that was found; ``distance`` counts bits, see `sketchhash.server.search` for ``similarity``."""
 
     id: int
     distance: int

@@ -14,7 +14,7 @@ import numpy as np
 
 from sketchhash.codes import unpack
 from sketchhash.gallery import Sample, ServedGallery
-from sketchhash.server.places import common_root, text_of
+from sketchhash.server.photos import common_root, text_of
 from sketchhash.server.schemas import FolderAnswer, MapPoint
 
 _MOST_FOLDERS = 200

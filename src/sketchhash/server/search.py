@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.codes import pack, unpack
+from sketchhash.codes import hamming, pack, unpack
 from sketchhash.errors import UnreadableImage
-from sketchhash.gallery import Hit, PhotoFinder, ServedGallery
+from sketchhash.gallery import Hit, PhotoFinder, Sample, ServedGallery
 from sketchhash.imaging import Drawing, InkStyle, rasterise, read_photo, read_sketch, shrink
 from sketchhash.model import Model
 from sketchhash.server.limits import UPLOADS
-from sketchhash.server.photos import known
-from sketchhash.server.places import common_root, folder_below, folder_named, text_of
-from sketchhash.server.sampling import FollowingSample
-from sketchhash.server.schemas import DrawingQuery, HitAnswer, PictureQuery, SearchAnswer, TimingsAnswer, Wanted
-from sketchhash.server.similarity import Chance
-from sketchhash.server.timing import Stopwatch
+from sketchhash.server.metrics import Stopwatch
+from sketchhash.server.photos import common_root, folder_below, folder_named, known, text_of
+from sketchhash.server.schemas import (
+    Confidence,
+    DrawingQuery,
+    HitAnswer,
+    PictureQuery,
+    SearchAnswer,
+    TimingsAnswer,
+    Wanted,
+)
 
 # As indexing has it: a photo of the gallery that is sent again then gets the very code that it has there.
 _LONGEST_SIDE = 512
@@ -120,3 +127,73 @@ def _answer(hit: Hit, root: bytes, chance: Chance) -> HitAnswer:
         name=text_of(os.fsencode(hit.path.name)),
         folder=folder_below(root, hit.path),
     )
+
+
+_TOLERATED_CHANGE = 0.1
+
+
+class FollowingSample:
+    """A sample that is drawn again when the gallery has grown or shrunk by a tenth."""
+
+    def __init__(self, gallery: ServedGallery, most: int) -> None:
+        """Draw from ``gallery``, at most so many."""
+        self._gallery = gallery
+        self._most = most
+        self._drawn: tuple[int, Sample] | None = None
+
+    def at(self, photos: int) -> Sample:
+        """Give a sample of the gallery while it has so many ``photos``."""
+        drawn = self._drawn
+        if drawn is None or abs(photos - drawn[0]) > _TOLERATED_CHANGE * drawn[0]:
+            drawn = self._drawn = photos, self._gallery.sample(self._most)
+        return drawn[1]
+
+
+# The nearest of unrelated photos passes for "close" once in a thousand queries, for "some" once in ten.
+_CLOSE, _SOME = 0.001, 0.1
+
+# Fewer distances say little about their spread; then codes are taken to be tosses of a fair coin.
+_FEWEST = 50
+_LEAST_SPREAD = 0.5
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The distances, in bits, at which ``photos`` that are unrelated to a query lie."""
+
+    photos: int
+    middle: float
+    spread: float
+
+    @classmethod
+    def estimate(cls, code: NDArray[np.uint8], sample: NDArray[np.uint8], photos: int) -> Self:
+        """Learn from a ``sample`` of the gallery's codes; all codes are packed, ``(codes, bits // 8)``.
+
+        Photos of what was drawn are in the sample too, and would widen the spread. They lie below the middle:
+        it is taken from those above, and the other side is as wide.
+        """
+        bits = 8 * code.shape[1]
+        if len(sample) < _FEWEST:
+            return cls(photos, bits / 2, math.sqrt(bits) / 2)
+        distances = hamming(code, sample)[0].astype(np.float64)
+        middle = float(np.median(distances))
+        upper_half = float(np.mean(np.maximum(distances - middle, 0) ** 2))
+        return cls(photos, middle, max(math.sqrt(2 * upper_half), _LEAST_SPREAD))
+
+    def expected(self, distance: int) -> float:
+        """Give how many unrelated photos would be as near as this."""
+        return self.photos * 0.5 * math.erfc((self.middle - distance - 0.5) / (self.spread * math.sqrt(2)))
+
+    def similarity(self, distance: int) -> float:
+        """Give the chance, 0 to 1, that no unrelated photo would be as near as this.
+
+        >>> [round(Chance(1000, middle=32, spread=4).similarity(distance), 2) for distance in (10, 20, 30)]
+        [1.0, 0.13, 0.0]
+        """
+        return math.exp(-self.expected(distance))
+
+    def confidence(self, nearest: int | None) -> Confidence:
+        """Say whether the ``nearest`` hit, if there is one, is nearer than chance would have it."""
+        if nearest is None or (expected := self.expected(nearest)) >= _SOME:
+            return "none"
+        return "close" if expected < _CLOSE else "some"

@@ -8,8 +8,9 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import time
 
-from sketchhash.demo.unfinished import scratch
 from sketchhash.errors import SketchHashError
 
 # A machine that is not online should know it soon; apt-get's own patience is minutes.
@@ -70,3 +71,32 @@ def _complaint(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("W:")]
     errors = [line for line in lines if line.startswith("E:")] or lines
     return errors[0].removeprefix("E:").strip(" .") if errors else ""
+
+
+_PREFIX = ".unfinished-"
+_FORGOTTEN_SECONDS = 24 * 3600
+
+
+@contextmanager
+def becoming(folder: Path) -> Iterator[Path]:
+    """Give an empty folder that becomes ``folder`` when all went well, and leaves no trace otherwise."""
+    with scratch(folder.parent) as room:
+        unfinished = room / folder.name
+        unfinished.mkdir()
+        yield unfinished
+        try:
+            unfinished.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # otherwise another process was faster, and made the same
+                raise
+
+
+@contextmanager
+def scratch(beside: Path) -> Iterator[Path]:
+    """Give an empty folder in ``beside`` that is gone at the end; so are those that a killed process left."""
+    beside.mkdir(parents=True, exist_ok=True)
+    for left in beside.glob(f"{_PREFIX}*"):
+        if left.stat().st_mtime < time() - _FORGOTTEN_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
+    with TemporaryDirectory(prefix=_PREFIX, dir=beside) as room:
+        yield Path(room)

@@ -5,9 +5,9 @@ import os
 import numpy as np
 
 from sketchhash.gallery import Sample, index_photos
-from sketchhash.server.census import map_codes
-from sketchhash.server.places import common_root
-from sketchhash.server.sampling import FollowingSample
+from sketchhash.server.overview import map_codes
+from sketchhash.server.photos import common_root
+from sketchhash.server.search import FollowingSample
 
 
 def test_the_gallery_is_told_in_numbers(client, service):

@@ -1,11 +1,13 @@
-"""A package is looked into, or a sentence says why not; either way nothing is left behind."""
+"""A Debian package is unpacked or the reason is told; a folder is whole or not there."""
 
+import os
 import tarfile
+import time
 
 import pytest
 
-from sketchhash.demo import debian
-from sketchhash.demo.debian import NoPackage, unpacked
+from sketchhash.demo import packages
+from sketchhash.demo.packages import NoPackage, becoming, scratch, unpacked
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def test_a_silent_failure_is_told_by_its_code(apt_get, tmp_path):
 
 
 def test_an_apt_get_that_hangs_is_given_up(apt_get, tmp_path, monkeypatch):
-    monkeypatch.setattr(debian, "_DOWNLOAD_SECONDS", 0.2)
+    monkeypatch.setattr(packages, "_DOWNLOAD_SECONDS", 0.2)
     apt_get("exec sleep 30")
     assert "was not done after" in reason_for(tmp_path / "room")
 
@@ -67,5 +69,39 @@ def test_an_apt_get_that_downloads_nothing_is_told(apt_get, tmp_path):
 
 def test_a_disk_that_is_nearly_full_is_left_alone(apt_get, tmp_path, monkeypatch):
     apt_get("exit 0")
-    monkeypatch.setattr(debian.shutil, "disk_usage", lambda _: debian.shutil._ntuple_diskusage(100, 100, 0))
+    monkeypatch.setattr(packages.shutil, "disk_usage", lambda _: packages.shutil._ntuple_diskusage(100, 100, 0))
     assert "MB are needed" in reason_for(tmp_path / "room")
+
+
+def test_a_folder_appears_when_its_block_ends(tmp_path):
+    with becoming(tmp_path / "shelf" / "photos") as folder:
+        (folder / "a.txt").write_text("a")
+        assert not (tmp_path / "shelf" / "photos").exists()
+    assert [path.name for path in (tmp_path / "shelf").iterdir()] == ["photos"]
+    assert (tmp_path / "shelf" / "photos" / "a.txt").read_text() == "a"
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, OSError])
+def test_nothing_is_left_of_a_folder_that_was_not_finished(tmp_path, end):
+    with pytest.raises(end), becoming(tmp_path / "photos") as folder:
+        (folder / "a.txt").write_text("a")
+        raise end
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_process_may_be_faster(tmp_path):
+    with becoming(tmp_path / "photos") as slow:
+        (slow / "a.txt").write_text("slow")
+        with becoming(tmp_path / "photos") as fast:
+            (fast / "a.txt").write_text("fast")
+    assert (tmp_path / "photos" / "a.txt").read_text() == "fast"
+    assert [path.name for path in tmp_path.iterdir()] == ["photos"]
+
+
+def test_what_a_killed_process_left_is_swept_away_after_a_day(tmp_path):
+    for name, age in ((".unfinished-old", 25), (".unfinished-new", 1), ("photos", 25)):
+        (tmp_path / name / "inside").mkdir(parents=True)
+        os.utime(tmp_path / name, (time.time() - age * 3600,) * 2)
+    with scratch(tmp_path):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {".unfinished-new", "photos"}

@@ -1,4 +1,4 @@
-"""Health, metrics, and the form of errors."""
+"""Health, metrics, the page and the form of errors."""
 
 import re
 

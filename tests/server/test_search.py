@@ -1,0 +1,304 @@
+"""Searching over HTTP: by strokes, by pictures (also hostile ones) and by photos; similarity and confidence."""
+
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from sketchhash.codes import hamming, pack, unpack
+from sketchhash.gallery import index_photos
+from sketchhash.imaging import Drawing
+from sketchhash.server.search import Chance
+
+
+def search(client, **query):
+    answer = client.post("/api/search", json=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def send(client, content, **fields):
+    return client.post("/api/search", files={"picture": ("x.png", content)}, data=fields)
+
+
+def test_strokes_find_photos_whose_bits_agree_with_the_values_of_the_drawing(client, strokes, model, gallery):
+    found = search(client, strokes=strokes, k=3)
+    (values,) = model.encode_drawing(Drawing.from_json(strokes))
+    code = pack(values[np.newaxis])
+    codes = {photo.id: np.frombuffer(gallery.code(photo.id), np.uint8)[None] for photo in gallery.photos()}
+    best = sorted(codes, key=lambda photo: -float(unpack(codes[photo])[0] @ values))[:3]
+    assert [hit["id"] for hit in found["hits"]] == best
+    assert [hit["distance"] for hit in found["hits"]] == [int(hamming(code, codes[photo])[0, 0]) for photo in best]
+    assert (found["code"], found["bits"], found["photos"]) == (code.tobytes().hex(), 32, 6)
+
+
+def test_hits_say_where_they_lie_below_the_folder_that_all_photos_share(client, strokes):
+    found = search(client, strokes=strokes)
+    places = {(hit["folder"], hit["name"], hit["label"]) for hit in found["hits"]}
+    assert ("2024/summer", "b.png", "summer") in places
+    assert ("", "f.png", "photos") in places
+    assert len(places) == 6
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ({"folder": "2024"}, {"b.png", "c.png", "d.png", "e.bmp"}),
+        ({"folder": "2024/summer"}, {"b.png", "c.png"}),
+        ({"folder": "/2024/summer/"}, {"b.png", "c.png"}),
+        ({"label": "winter"}, {"d.png", "e.bmp"}),
+        ({"folder": "2023", "label": "winter"}, set()),
+        ({"folder": "../../../etc"}, set()),
+        ({"folder": "2024/\x00"}, set()),
+    ],
+)
+def test_a_search_can_be_narrowed_down(client, strokes, wanted, names):
+    assert {hit["name"] for hit in search(client, strokes=strokes, **wanted)["hits"]} == names
+
+
+def test_similarity_falls_as_the_distance_grows(client, strokes):
+    hits = search(client, strokes=strokes)["hits"]
+    assert [hit["similarity"] for hit in hits] == sorted((hit["similarity"] for hit in hits), reverse=True)
+
+
+def test_a_search_tells_how_long_its_stages_took(client, strokes):
+    answer = client.post("/api/search", json={"strokes": strokes})
+    timings = answer.json()["timings_ms"]
+    assert timings["total"] >= timings["ink"] + timings["encode"] + timings["search"] - 0.03 > 0
+    assert answer.headers["server-timing"].startswith(f"ink;dur={timings['ink']}, encode;dur=")
+
+
+def test_a_photo_that_is_sent_again_is_found_at_no_distance(client, photos):
+    found = send(client, (photos / "2024/winter/d.png").read_bytes(), kind="photo", k="2").json()
+    assert (found["hits"][0]["name"], found["hits"][0]["distance"]) == ("d.png", 0)
+    assert len(found["hits"]) == 2
+
+
+def test_a_picture_of_a_sketch_gets_the_code_of_a_sketch(client, tmp_path, paint_sketch, model):
+    content = paint_sketch(tmp_path / "sketch.png").read_bytes()
+    as_sketch, as_photo = (send(client, content, kind=kind, label="").json() for kind in ("sketch", "photo"))
+    assert as_sketch["code"] != as_photo["code"]
+    assert as_sketch["timings_ms"]["encode"] > 0
+
+
+def test_similar_photos_leave_the_photo_itself_out(client, id_of):
+    found = client.get(f"/api/photos/{id_of('f.png')}/similar", params={"k": 5}).json()
+    assert len(found["hits"]) == 5
+    assert id_of("f.png") not in {hit["id"] for hit in found["hits"]}
+
+
+def test_similar_photos_can_be_narrowed_down(client, id_of):
+    found = client.get(f"/api/photos/{id_of('f.png')}/similar", params={"folder": "2024", "label": "summer"}).json()
+    assert {hit["name"] for hit in found["hits"]} == {"b.png", "c.png"}
+
+
+def test_photos_indexed_meanwhile_are_found(client, strokes, gallery, model, photos, paint_photo):
+    assert search(client, strokes=strokes)["photos"] == 6
+    paint_photo(photos / "new.jpg", 99)
+    list(index_photos(gallery, model, [photos]))
+    found = search(client, strokes=strokes)
+    assert found["photos"] == 7
+    assert "new.jpg" in {hit["name"] for hit in found["hits"]}
+
+
+def test_an_empty_gallery_finds_nothing_and_says_so(client, strokes, gallery, photos):
+    gallery.remove([photos])
+    found = search(client, strokes=strokes)
+    assert (found["hits"], found["photos"], found["confidence"]) == ([], 0, "none")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, "strokes"),
+        ({"strokes": []}, "strokes"),
+        ({"strokes": [[]]}, "draw something first"),
+        ({"strokes": [[[1]]]}, "strokes.0.0"),
+        ({"strokes": [[[1, "2"]]]}, "strokes.0.0.1"),
+        ({"strokes": [[[1, 1e10]]]}, "strokes.0.0.1"),
+        ({"strokes": [[[1, True]]]}, "strokes.0.0.1"),
+        ({"strokes": [[[1, 2]]] * 2001}, "2000"),
+        ({"strokes": [[[1, 2]] * 10_001] * 2}, "20,000 points"),
+        ({"strokes": [[[1, 2]]], "k": 0}, "k: "),
+        ({"strokes": [[[1, 2]]], "k": 501}, "500"),
+        ({"strokes": [[[1, 2]]], "speed": 1}, "speed"),
+        ([], "The request"),
+    ],
+)
+def test_a_drawing_that_cannot_be_used_is_explained(client, body, reason):
+    answer = client.post("/api/search", json=body)
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "bad_argument")
+    assert reason in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[" * 100_000, b'{"strokes": [[[NaN, 1]]]}', b"\xff\xfe", b'"\\ud800"'])
+def test_broken_json_is_explained(client, body):
+    answer = client.post("/api/search", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "bad_argument")
+    assert len(answer.text) < 500
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "image/png", ""])
+def test_other_types_of_bodies_are_not_read(client, content_type):
+    answer = client.post("/api/search", content=b"strokes", headers={"Content-Type": content_type})
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (415, "unsupported_content")
+
+
+def huge_png(width, height):
+    """Write a PNG whose header promises more than its few bytes hold."""
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    pixels = chunk(b"IDAT", zlib.compress(bytes(1000)))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + pixels + chunk(b"IEND", b"")
+
+
+def jpeg():
+    file = io.BytesIO()
+    Image.effect_noise((64, 64), 50).save(file, "JPEG")
+    return file.getvalue()
+
+
+HOSTILE = {
+    "empty": b"",
+    "text": b"<script>alert(1)</script>",
+    "svg": b"<svg xmlns='http://www.w3.org/2000/svg'><image href='file:///etc/passwd'/></svg>",
+    "postscript": b"%!PS-Adobe-3.0 EPSF-3.0\n(/etc/passwd) (r) file",
+    "truncated jpeg": jpeg()[:300],
+    "bomb": huge_png(30_000, 30_000),
+    "larger than any picture": huge_png(2**31 - 1, 2**31 - 1),
+    "wide": huge_png(50_000_001, 1),
+    "no pixels": huge_png(0, 0),
+    "zip": b"PK\x03\x04" + bytes(100),
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_a_picture_that_cannot_be_read_safely_is_explained(client, content):
+    for kind in ("photo", "sketch"):
+        answer = send(client, content, kind=kind)
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "unreadable_image")
+        message = answer.json()["error"]["message"]
+        assert message.startswith("Cannot read the picture: ")
+        assert message.endswith("Send another picture, such as a JPEG or PNG.")
+
+
+def test_an_empty_page_is_no_sketch(client, png):
+    answer = send(client, png(colour=(255, 255, 255)), kind="sketch")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "unreadable_image")
+    assert "no ink" in answer.json()["error"]["message"]
+
+
+def test_a_form_without_a_file_is_explained(client):
+    for options in ({"files": {"other": b"x"}}, {"data": {"picture": "text"}, "files": {"x": b""}}):
+        answer = client.post("/api/search", **options)
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "bad_argument")
+
+
+@pytest.mark.parametrize("fields", [{"k": "many"}, {"k": "0"}, {"kind": "film"}, {"label": "x" * 2000}])
+def test_fields_that_cannot_be_used_are_explained(client, png, fields):
+    answer = send(client, png(), **fields)
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "bad_argument")
+    assert next(iter(fields)) in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"--x", b"--x\r\nContent-Disposition: form-data\r\n\r\n", b"garbage", b"--x\r\n" + b"a" * 20_000],
+)
+def test_a_broken_form_is_explained(client, body):
+    answer = client.post("/api/search", content=body, headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert answer.status_code in (400, 422)
+    assert answer.json()["error"]["message"]
+
+
+def test_a_form_without_a_boundary_is_explained(client):
+    answer = client.post("/api/search", content=b"x", headers={"Content-Type": "multipart/form-data"})
+    assert answer.status_code == 400
+
+
+def test_a_form_of_many_files_or_fields_is_refused(client, png):
+    files = [("picture", png()), ("more", png())]
+    assert client.post("/api/search", files=files).status_code == 400
+    assert send(client, png(), **{f"field{number}": "x" for number in range(20)}).status_code == 400
+
+
+def test_the_service_goes_on_after_all_this(client, png):
+    for content in HOSTILE.values():
+        send(client, content)
+    assert send(client, png()).status_code == 200
+
+
+def random_codes(count, bits, rng):
+    return rng.integers(0, 256, (count, bits // 8), dtype=np.uint8)
+
+
+@given(
+    photos=st.integers(1, 10**9),
+    middle=st.floats(0, 1024),
+    spread=st.floats(0.5, 100),
+    distances=st.lists(st.integers(0, 1024), min_size=2, max_size=2),
+)
+def test_similarity_never_rises_with_the_distance(photos, middle, spread, distances):
+    chance = Chance(photos, middle, spread)
+    near, far = sorted(distances)
+    assert 1 >= chance.similarity(near) >= chance.similarity(far) >= 0
+
+
+@pytest.mark.parametrize("bits", [16, 64, 256])
+def test_middle_and_spread_are_those_of_unrelated_codes(bits):
+    rng = np.random.default_rng(0)
+    chance = Chance.estimate(random_codes(1, bits, rng), random_codes(4096, bits, rng), 10**6)
+    assert chance.middle == pytest.approx(bits / 2, rel=0.05)
+    assert chance.spread == pytest.approx(np.sqrt(bits) / 2, rel=0.15)
+
+
+def test_photos_of_what_was_drawn_do_not_widen_the_spread():
+    rng = np.random.default_rng(0)
+    code, sample = random_codes(1, 64, rng), random_codes(4096, 64, rng)
+    without = Chance.estimate(code, sample, 10**6)
+    sample[:400] = code  # a tenth
+    assert Chance.estimate(code, sample, 10**6).spread == pytest.approx(without.spread, rel=0.1)
+
+
+def test_the_expected_number_of_chance_hits_is_about_right():
+    rng = np.random.default_rng(1)
+    gallery = random_codes(100_000, 64, rng)
+    for code in random_codes(5, 64, rng):
+        chance = Chance.estimate(code[None], gallery[::25], len(gallery))
+        within = int((hamming(code[None], gallery) <= 20).sum())
+        assert chance.expected(20) == pytest.approx(within, rel=0.3)
+
+
+def test_noise_is_seldom_called_close():
+    rng = np.random.default_rng(2)
+    gallery = random_codes(20_000, 64, rng)
+    verdicts = []
+    for code in random_codes(200, 64, rng):
+        chance = Chance.estimate(code[None], gallery[:4096], len(gallery))
+        verdicts.append(chance.confidence(int(hamming(code[None], gallery).min())))
+    assert verdicts.count("none") >= 160
+    assert verdicts.count("close") <= 2
+
+
+def test_a_photo_that_stands_out_is_close():
+    rng = np.random.default_rng(3)
+    code, gallery = random_codes(1, 64, rng), random_codes(20_000, 64, rng)
+    chance = Chance.estimate(code, gallery[:4096], len(gallery))
+    assert chance.confidence(4) == "close"
+    assert chance.similarity(4) > 0.999
+    assert chance.confidence(None) == "none"
+
+
+def test_a_gallery_of_equal_codes_or_of_few_is_no_trouble():
+    code = np.zeros((1, 4), dtype=np.uint8)
+    assert Chance.estimate(code, np.zeros((100, 4), dtype=np.uint8), 100).confidence(0) == "none"
+    few = Chance.estimate(code, np.zeros((3, 4), dtype=np.uint8), 3)
+    assert (few.middle, few.confidence(0), few.confidence(16)) == (16, "close", "none")
