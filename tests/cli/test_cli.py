@@ -90,6 +90,15 @@ def test_a_split_is_written_and_summed_up(run, zoo, tmp_path):
     assert json.loads((tmp_path / "s.json").read_text())["hash"] == summary["hash"]
 
 
+def test_a_split_may_have_validation(run, tmp_path):
+    assert run("data", "synthesise", tmp_path / "world", "--sketches", "4", "--photos", "5").exit_code == 0
+    options = ("--queries", "1", "--validation", "2", "--json")
+    result = run("data", "split", tmp_path / "world", "--out", tmp_path / "s.json", *options)
+    summary = json.loads(result.stdout)
+    counts = [summary[part] for part in ("training_sketches", "queries", "validation_queries", "validation_gallery")]
+    assert counts == [47, 47, 94, 47]
+
+
 def test_zero_shot_and_unseen_photos_exclude_each_other(run, zoo, tmp_path):
     options = ("--zero-shot", "sketchy-sake", "--unseen-photos", "0.2")
     result = run("data", "split", zoo, "--out", tmp_path / "s.json", *options)

@@ -75,6 +75,19 @@ def test_unseen_categories_train_in_no_dataset(berlin, quick):
     assert len(parts.gallery) == 10
 
 
+def test_a_joined_split_validates_on_what_each_datasets_own_split_does(berlin, quick):
+    joined = join([berlin, quick])
+    split = draw_joined_split([berlin, quick], 2, seed=5, unseen_categories=["Car"], validation=2)
+    own = [(dataset, draw_split(dataset, 2, 5, validation=2)) for dataset in (berlin, quick)]
+    cars = ("berlin: car (sedan)/", "quick: car/")
+    names = (f"{dataset.name}: {name}" for dataset, drawn in own for name in drawn.validation_sketches)
+    assert split.validation_sketches == tuple(sorted(name for name in names if not name.startswith(cars)))
+    parts = split.apply(joined)
+    assert {joined.categories[item.label] for item in parts.validation_queries} == {"cat"}
+    assert {photo.id for photo in parts.validation_gallery} == set(split.validation_photos)
+    assert draw_joined_split([berlin], 2, validation=1) == draw_split(berlin, 2, validation=1)
+
+
 def test_an_unseen_category_must_exist(berlin):
     with pytest.raises(SplitProblem, match=r"berlin has no category 'dragon'"):
         draw_joined_split([berlin], 2, unseen_categories=["cat", "dragon"])

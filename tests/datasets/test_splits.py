@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sketchhash.datasets import Dataset, Item, Split, draw_split, draw_zero_shot_split
+from sketchhash.datasets import (
+    Dataset,
+    Item,
+    Split,
+    draw_split,
+    draw_zero_shot_split,
+    inventory_hash,
+    open_dataset,
+    with_validation,
+)
 from sketchhash.errors import BadArgument, SplitProblem
 from sketchhash.imaging.strokes import Drawing
 
@@ -38,6 +47,91 @@ def test_nobody_trains_on_what_asks_or_on_what_is_kept_unseen(counts, queries, s
     if split.held_out_photos:
         assert {photo.id for photo in parts.gallery} == set(split.held_out_photos)
         assert {photo.id for photo in parts.gallery}.isdisjoint(photo.id for photo in parts.training_photos)
+
+
+@given(counts, st.integers(1, 2), st.integers(0, 5), st.sampled_from([0.0, 0.2, 0.5]), st.integers(1, 2))
+def test_validation_is_apart_from_training_queries_and_gallery(counts, queries, seed, share, validation):
+    counts = [(sketches + 1, photos) for sketches, photos in counts]
+    dataset = make([sketches for sketches, _ in counts], [photos for _, photos in counts])
+    split = draw_split(dataset, queries, seed, share, validation)
+    parts = split.apply(dataset)
+    sketches = [split.query_sketches, split.validation_sketches, [item.id for item in parts.training_sketches]]
+    assert sorted(name for group in sketches for name in group) == sorted(item.id for item in dataset.sketches)
+    photos = [split.held_out_photos, split.validation_photos, [item.id for item in parts.training_photos]]
+    assert sorted(name for group in photos for name in group) == sorted(item.id for item in dataset.photos)
+    assert {photo.id for photo in parts.gallery}.isdisjoint(split.validation_photos)
+    assert {photo.id for photo in parts.validation_gallery} == set(split.validation_photos)
+    assert {query.id for query in parts.validation_queries} <= set(split.validation_sketches)
+    assert {query.label for query in parts.validation_queries} == {photo.label for photo in parts.validation_gallery}
+    for label, (_, count) in enumerate(counts):
+        trained = sum(photo.label == label for photo in parts.training_photos)
+        assert trained >= 0.8 * (count - round(share * count))
+        assert sum(name.startswith(f"c{label}/") for name in split.validation_sketches) == validation
+
+
+@given(counts, st.integers(0, 5), st.sampled_from([0.0, 0.2]))
+def test_validation_does_not_change_what_is_reported(counts, seed, share):
+    dataset = make([sketches for sketches, _ in counts], [photos for _, photos in counts])
+    plain, validated = draw_split(dataset, 1, seed, share), draw_split(dataset, 1, seed, share, validation=2)
+    assert validated.query_sketches == plain.query_sketches
+    assert validated.held_out_photos == plain.held_out_photos
+    assert validated.hash != plain.hash
+
+
+def test_validation_is_drawn_by_seed_and_not_by_the_order_of_items():
+    dataset = make([40, 40], [30, 30])
+    split = draw_split(dataset, seed=1, validation=5)
+    assert draw_split(dataset, seed=1, validation=5) == split
+    assert draw_split(dataset, seed=2, validation=5).validation_sketches != split.validation_sketches
+    plain = replace(draw_split(dataset, seed=1), inventory="")
+    for order in (dataset, replace(dataset, sketches=dataset.sketches[::-1], photos=dataset.photos[::-1])):
+        again = with_validation(replace(plain, inventory=inventory_hash(order)), order, 5)
+        assert again.validation_sketches == split.validation_sketches
+        assert again.validation_photos == split.validation_photos
+
+
+def test_the_order_in_which_files_were_made_does_not_change_a_split(tmp_path, paint_photo, paint_sketch):
+    for name, numbers in (("a", range(8)), ("b", reversed(range(8)))):
+        for number in numbers:
+            for category in ("cat", "dog") if name == "a" else ("dog", "cat"):
+                paint_sketch(tmp_path / name / "zoo" / "sketches" / category / f"{number}.png")
+                paint_photo(tmp_path / name / "zoo" / "photos" / category / f"{number}.jpg")
+    first, second = (draw_split(open_dataset(tmp_path / name / "zoo"), 2, 3, 0.2, 2) for name in ("a", "b"))
+    assert first == second
+    assert len(first.validation_sketches) == 4
+
+
+def test_zero_shot_validation_has_no_unseen_category():
+    dataset = make([8, 8, 8], [10, 10, 10])
+    split = draw_zero_shot_split(dataset, ["c1"], seed=3, validation=2)
+    parts = split.apply(dataset)
+    assert {item.label for item in parts.validation_queries + parts.validation_gallery} == {0, 2}
+    assert {item.label for item in parts.queries + parts.gallery} == {1}
+    assert draw_zero_shot_split(dataset, ["c1"], seed=3) == draw_zero_shot_split(dataset, ["c1"])
+
+
+def test_validation_must_leave_sketches_to_train_on():
+    with pytest.raises(SplitProblem, match=r"c1.*--validation"):
+        draw_split(make([12, 7], [1, 1]), queries=2, validation=5)
+    with pytest.raises(BadArgument, match="validation"):
+        draw_split(make([4, 4], [2, 2]), queries=1, validation=-1)
+
+
+def test_splits_without_validation_keep_the_hashes_and_files_of_format_1(tmp_path):
+    dataset = make([12, 12], [5, 7])
+    split = draw_split(dataset, 3, 1, 0.2)
+    assert split.hash == "c4defe4b61b9ac3c1bfd997880177ab5e8776687e26f044d4828554e5f78b5c3"
+    split.write(tmp_path / "split.json")
+    document = json.loads((tmp_path / "split.json").read_text())
+    assert document["format"] == 1
+    assert not any("validation" in name for name in document)
+
+
+def test_a_split_file_gives_back_validation(tmp_path):
+    split = draw_split(make([12, 12], [5, 7]), 3, validation=2)
+    split.write(tmp_path / "split.json")
+    assert Split.read(tmp_path / "split.json") == split
+    assert json.loads((tmp_path / "split.json").read_text())["format"] == 2
 
 
 def test_the_papers_gallery_is_every_photo_and_every_photo_trains():
@@ -120,9 +214,9 @@ def test_what_is_no_split_file_is_refused(tmp_path, text):
 def test_a_newer_format_is_refused(tmp_path):
     split = draw_split(make([12, 12], [5, 5]))
     split.write(tmp_path / "split.json")
-    text = (tmp_path / "split.json").read_text().replace('"format": 1', '"format": 2')
+    text = (tmp_path / "split.json").read_text().replace('"format": 1', '"format": 3')
     (tmp_path / "split.json").write_text(text)
-    with pytest.raises(SplitProblem, match="format 2"):
+    with pytest.raises(SplitProblem, match="format 3"):
         Split.read(tmp_path / "split.json")
 
 

@@ -60,6 +60,10 @@ def split(
         str | None,
         typer.Option(help="Keep a published list of categories out of training, such as 'sketchy-sake'."),
     ] = None,
+    validation: Annotated[
+        int,
+        typer.Option(metavar="N", help="Set aside N sketches and up to N photos a category to make choices on."),
+    ] = 0,
     json: AsJson = False,
 ) -> None:
     """Draw who trains, who asks and who is searched, and write it to a file anyone can repeat."""
@@ -67,13 +71,14 @@ def split(
 
     dataset = datasets.open_dataset(source, photos)
     if zero_shot is None:
-        drawn = datasets.draw_split(dataset, queries, seed, unseen_photos)
+        drawn = datasets.draw_split(dataset, queries, seed, unseen_photos, validation)
     elif unseen_photos:
         raise BadArgument(
             "A split is either zero-shot or of unseen photos: give one of --zero-shot and --unseen-photos."
         )
     else:
-        drawn = datasets.draw_zero_shot_split(dataset, datasets.zero_shot_categories(zero_shot))
+        unseen = datasets.zero_shot_categories(zero_shot)
+        drawn = datasets.draw_zero_shot_split(dataset, unseen, seed, validation)
     drawn.write(out)
     parts = drawn.apply(dataset)
     summary = {
@@ -84,6 +89,11 @@ def split(
         "queries": len(parts.queries),
         "gallery": len(parts.gallery),
     }
+    if drawn.has_validation:
+        summary |= {
+            "validation_queries": len(parts.validation_queries),
+            "validation_gallery": len(parts.validation_gallery),
+        }
     if json:
         print_json(summary)
     else:

@@ -33,6 +33,9 @@ def train(
     unseen_categories: Annotated[
         str, typer.Option(help="Categories to keep out of training, separated by commas, when no split is given.")
     ] = "",
+    validation: Annotated[
+        int, typer.Option(metavar="N", help="Sketches a category to set aside for choices, when no split is given.")
+    ] = 0,
     notes: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A TOML file with what the model card should say of the data.")
     ] = None,
@@ -52,7 +55,7 @@ def train(
     drawn = (
         datasets.Split.read(split)
         if split
-        else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen)
+        else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen, validation)
     )
     job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed)
     card = cards.describe(job, cards.read_notes(notes) if notes else None)

@@ -11,7 +11,14 @@ from sketchhash.datasets.layouts import LAYOUTS, open_dataset, pair
 from sketchhash.datasets.names import zero_shot_categories, zero_shot_lists
 from sketchhash.datasets.pictures import photo_pixels, sketch_ink
 from sketchhash.datasets.sheet import contact_sheet
-from sketchhash.datasets.splits import Partition, Split, draw_split, draw_zero_shot_split, inventory_hash
+from sketchhash.datasets.splits import (
+    Partition,
+    Split,
+    draw_split,
+    draw_zero_shot_split,
+    inventory_hash,
+    with_validation,
+)
 
 __all__ = [
     "LAYOUTS",
@@ -32,6 +39,7 @@ __all__ = [
     "pair",
     "photo_pixels",
     "sketch_ink",
+    "with_validation",
     "zero_shot_categories",
     "zero_shot_lists",
 ]

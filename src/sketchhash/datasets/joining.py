@@ -55,22 +55,41 @@ def draw_joined_split(
     seed: int = 0,
     unseen_photos: float = 0.0,
     unseen_categories: Iterable[str] = (),
+    validation: int = 0,
 ) -> Split:
     """Draw a split of the joined datasets: within each as `draw_split` does, and without some categories in any."""
     whole = join(datasets)
-    own = [draw_split(dataset, queries, seed, unseen_photos) for dataset in datasets]
-    if len(datasets) == 1:
-        asking, held_out = own[0].query_sketches, own[0].held_out_photos
-    else:
-        pairs = list(zip(datasets, own, strict=True))
-        asking = tuple(sorted(_id(dataset, name) for dataset, split in pairs for name in split.query_sketches))
-        held_out = tuple(sorted(_id(dataset, name) for dataset, split in pairs for name in split.held_out_photos))
+    own = [draw_split(dataset, queries, seed, unseen_photos, validation) for dataset in datasets]
+
+    def named(kind: str) -> tuple[str, ...]:
+        if len(datasets) == 1:
+            return tuple(getattr(own[0], kind))
+        pairs = zip(datasets, own, strict=True)
+        return tuple(sorted(_id(dataset, name) for dataset, split in pairs for name in getattr(split, kind)))
+
     spelling = {meaning(category): category for category in whole.categories}
     wanted = list(unseen_categories)
     if strangers := [category for category in wanted if meaning(category) not in spelling]:
         raise SplitProblem(f"{whole.name} has no category {', '.join(map(repr, strangers))}.")
     unseen = tuple(sorted({spelling[meaning(category)] for category in wanted}))
-    return Split(whole.name, inventory_hash(whole), seed, queries, unseen_photos, asking, held_out, unseen)
+    labels = {whole.categories.index(category) for category in unseen}
+    seen = {
+        kind: {item.id for item in items if item.label not in labels}
+        for kind, items in (("validation_sketches", whole.sketches), ("validation_photos", whole.photos))
+    }
+    return Split(
+        whole.name,
+        inventory_hash(whole),
+        seed,
+        queries,
+        unseen_photos,
+        named("query_sketches"),
+        named("held_out_photos"),
+        unseen,
+        validation,
+        tuple(name for name in named("validation_sketches") if name in seen["validation_sketches"]),
+        tuple(name for name in named("validation_photos") if name in seen["validation_photos"]),
+    )
 
 
 def collection(dataset: Dataset, item: Item) -> str:

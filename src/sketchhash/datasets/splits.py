@@ -1,9 +1,13 @@
-"""Who trains, who asks and who is searched: the paper's protocol (section 4.1) and two stricter ones.
+"""Divide a dataset into training items, queries and gallery: the paper's protocol (section 4.1) and two stricter ones.
 
 - *paper*: q query sketches a category; all other sketches and **all** photos train; all photos are the
   gallery.
 - *unseen photos*: a share of each category's photos is kept out of training, and is the whole gallery.
-- *zero-shot*: whole categories are kept out of training; their sketches ask, their photos are the gallery.
+- *zero-shot*: whole categories are kept out of training; their sketches are the queries, their photos the gallery.
+
+Each may also have a *validation* part, for choices made before anything is reported: sketches and photos of the
+trained categories that are neither trained on, nor among the queries, nor in the gallery. It is drawn from what the
+queries and the held-out photos leave over, so the same queries are reported with and without it.
 
 A split is a small value written to a file with two hashes: of the dataset it was drawn from, and of itself.
 Only `Split.apply` makes a `Partition`, and it trains on what the split does not name, so a query sketch in the
@@ -26,18 +30,25 @@ from sketchhash.datasets.names import fold
 from sketchhash.errors import BadArgument, SplitProblem
 from sketchhash.files import replacing
 
-_FORMAT = 1
+# Splits without a validation part are still written in format 1, so their files and hashes stay what they were.
+_PLAIN_FORMAT, _VALIDATION_FORMAT = 1, 2
+_VALIDATION_FIELDS = ("validation_per_category", "validation_sketches", "validation_photos")
+
+# One photo in so many at most is set aside for validation: thin categories keep theirs for training.
+_PHOTOS_PER_VALIDATION_PHOTO = 5
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A dataset divided by a split."""
+    """A dataset divided by a split; the parts used for validation are empty unless the split has them."""
 
     categories: tuple[str, ...]
     training_sketches: tuple[Item, ...]
     training_photos: tuple[Item, ...]
     queries: tuple[Item, ...]
     gallery: tuple[Item, ...]
+    validation_queries: tuple[Item, ...] = ()
+    validation_gallery: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,39 +63,55 @@ class Split:
     query_sketches: tuple[str, ...]
     held_out_photos: tuple[str, ...] = ()
     unseen_categories: tuple[str, ...] = ()
+    validation_per_category: int = 0
+    validation_sketches: tuple[str, ...] = ()
+    validation_photos: tuple[str, ...] = ()
 
     @property
     def hash(self) -> str:
         """Identify this split: two runs are comparable when their splits' hashes are equal."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self._fields(), sort_keys=True).encode()).hexdigest()
+
+    @property
+    def has_validation(self) -> bool:
+        """Tell whether anything is set aside for validation."""
+        return any(getattr(self, name) for name in _VALIDATION_FIELDS)
 
     def apply(self, dataset: Dataset) -> Partition:
         """Divide the dataset that this split was drawn from.
 
-        Query sketches of categories without a photo in the gallery are kept out of training but do not ask:
-        nothing could be found for them.
+        Query sketches of categories without a photo in the gallery are kept out of training but are not queries:
+        nothing could be found for them. The same holds for validation.
         """
         if inventory_hash(dataset) != self.inventory:
             raise SplitProblem(
                 f"This split was drawn from another state of {self.dataset}: files were added, removed or "
                 f"renamed in {dataset.name}. Draw a new one with: sketchhash data split"
             )
-        asking, held_out = set(self.query_sketches), set(self.held_out_photos)
+        queries, held_out = set(self.query_sketches), set(self.held_out_photos)
+        tried_sketches, tried_photos = set(self.validation_sketches), set(self.validation_photos)
         unseen = {dataset.categories.index(category) for category in self.unseen_categories}
         restricted = bool(held_out or unseen)
-        gallery = tuple(p for p in dataset.photos if not restricted or p.id in held_out or p.label in unseen)
-        searchable = {photo.label for photo in gallery}
+        gallery = tuple(
+            photo
+            for photo in dataset.photos
+            if photo.id not in tried_photos and (not restricted or photo.id in held_out or photo.label in unseen)
+        )
+        validation_gallery = tuple(photo for photo in dataset.photos if photo.id in tried_photos)
         return Partition(
             categories=dataset.categories,
-            training_sketches=tuple(s for s in dataset.sketches if s.id not in asking and s.label not in unseen),
-            training_photos=tuple(p for p in dataset.photos if p.id not in held_out and p.label not in unseen),
-            queries=tuple(s for s in dataset.sketches if s.id in asking and s.label in searchable),
+            training_sketches=_remaining(dataset.sketches, queries | tried_sketches, unseen),
+            training_photos=_remaining(dataset.photos, held_out | tried_photos, unseen),
+            queries=_findable(dataset.sketches, queries, gallery),
             gallery=gallery,
+            validation_queries=_findable(dataset.sketches, tried_sketches, validation_gallery),
+            validation_gallery=validation_gallery,
         )
 
     def write(self, path: Path) -> None:
         """Write the split and its hash as JSON; an existing file is replaced at once or not at all."""
-        document = {"format": _FORMAT, "hash": self.hash, **asdict(self)}
+        format_ = _VALIDATION_FORMAT if self.has_validation else _PLAIN_FORMAT
+        document = {"format": format_, "hash": self.hash, **self._fields()}
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
         try:
             with replacing(path) as file:
@@ -103,37 +130,51 @@ class Split:
             raise SplitProblem(f"{path} cannot be read: {problem.strerror}.") from problem
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise SplitProblem(f"{path} is not a split file. Draw one with: sketchhash data split") from problem
-        if format_ != _FORMAT:
-            raise SplitProblem(f"{path} has format {format_}; this version reads format {_FORMAT}.")
+        if format_ not in (_PLAIN_FORMAT, _VALIDATION_FORMAT):
+            raise SplitProblem(f"{path} has format {format_}; this version reads up to format {_VALIDATION_FORMAT}.")
         if split.hash != stored:
             raise SplitProblem(f"{path} was changed after it was written: its hash does not fit its content.")
         return split
 
+    def _fields(self) -> dict[str, Any]:
+        fields = asdict(self)
+        return {name: fields[name] for name in fields if self.has_validation or name not in _VALIDATION_FIELDS}
 
-def draw_split(dataset: Dataset, queries: int = 10, seed: int = 0, unseen_photos: float = 0.0) -> Split:
-    """Draw the paper's split; ``unseen_photos`` > 0 also keeps that share of each category's photos out.
 
-    The photos kept out do not change which sketches ask: both kinds of run have the same queries.
+def draw_split(
+    dataset: Dataset, queries: int = 10, seed: int = 0, unseen_photos: float = 0.0, validation: int = 0
+) -> Split:
+    """Draw the paper's split, or one of unseen photos; neither setting changes which sketches are queries.
+
+    Args:
+        dataset: What to divide.
+        queries: Query sketches a category.
+        seed: Seed of the draw.
+        unseen_photos: Share of each category's photos to keep out of training and to search alone.
+        validation: Sketches a category to set aside for validation, and as many photos, but at most a fifth of
+            those that would train.
     """
     if queries < 1:
         raise BadArgument(f"A category needs at least 1 query sketch, not {queries}.")
     if not 0 <= unseen_photos < 1:
         raise BadArgument(f"The share of unseen photos lies between 0 and 1, not {unseen_photos}.")
     sketches = _by_category(dataset.sketches, len(dataset.categories))
-    poor = [dataset.categories[label] for label, items in enumerate(sketches) if 0 < len(items) <= queries]
-    if poor:
-        raise SplitProblem(
-            f"{queries} queries leave no sketch to train on in: {', '.join(poor)}. Ask fewer with --queries."
-        )
-    asking = _draw(sketches, [queries if items else 0 for items in sketches], np.random.default_rng([seed, 0]))
+    _require_sketches(dataset, sketches, queries, "queries", "--queries")
+    drawn = _draw(sketches, [queries if items else 0 for items in sketches], np.random.default_rng([seed, 0]))
     photos = _by_category(dataset.photos, len(dataset.categories))
     shares = [round(unseen_photos * len(items)) for items in photos]
     held_out = _draw(photos, shares, np.random.default_rng([seed, 1]))
-    return Split(dataset.name, inventory_hash(dataset), seed, queries, unseen_photos, asking, held_out)
+    split = Split(dataset.name, inventory_hash(dataset), seed, queries, unseen_photos, drawn, held_out)
+    return with_validation(split, dataset, validation)
 
 
-def draw_zero_shot_split(dataset: Dataset, unseen_categories: Iterable[str]) -> Split:
-    """Keep whole categories out of training: all their sketches ask, and their photos are the gallery."""
+def draw_zero_shot_split(
+    dataset: Dataset, unseen_categories: Iterable[str], seed: int = 0, validation: int = 0
+) -> Split:
+    """Keep whole categories out of training: all their sketches are queries, and their photos are the gallery.
+
+    The seed matters to validation alone, which is drawn from the other categories as `draw_split` does.
+    """
     spelling = {fold(category): category for category in dataset.categories}
     wanted = list(unseen_categories)
     strangers = [category for category in wanted if fold(category) not in spelling]
@@ -143,8 +184,32 @@ def draw_zero_shot_split(dataset: Dataset, unseen_categories: Iterable[str]) -> 
     if not unseen or len(unseen) == len(dataset.categories):
         raise SplitProblem("A zero-shot split needs at least one unseen category and one seen category.")
     labels = {dataset.categories.index(category) for category in unseen}
-    asking = tuple(sketch.id for sketch in dataset.sketches if sketch.label in labels)
-    return replace(Split(dataset.name, inventory_hash(dataset), 0, 0, 0.0, asking), unseen_categories=unseen)
+    queries = tuple(sketch.id for sketch in dataset.sketches if sketch.label in labels)
+    split = Split(dataset.name, inventory_hash(dataset), seed if validation else 0, 0, 0.0, queries, (), unseen)
+    return with_validation(split, dataset, validation)
+
+
+def with_validation(split: Split, dataset: Dataset, validation: int) -> Split:
+    """Set aside ``validation`` of the sketches a category that would train, and photos, as `draw_split` says.
+
+    Items are taken in the order of a hash of their ids: which ones depends on nothing but the seed and what would
+    train of their own category.
+    """
+    if validation < 0:
+        raise BadArgument(f"The sketches set aside for validation cannot be {validation} a category.")
+    if not validation:
+        return split
+    parts = split.apply(dataset)
+    sketches = _by_category(parts.training_sketches, len(dataset.categories))
+    photos = _by_category(parts.training_photos, len(dataset.categories))
+    _require_sketches(dataset, sketches, validation, "sketches for validation", "--validation")
+    few = [min(validation, len(items) // _PHOTOS_PER_VALIDATION_PHOTO) for items in photos]
+    return replace(
+        split,
+        validation_per_category=validation,
+        validation_sketches=_first_by_hash(sketches, [validation] * len(sketches), split.seed),
+        validation_photos=_first_by_hash(photos, few, split.seed),
+    )
 
 
 def inventory_hash(dataset: Dataset) -> str:
@@ -157,6 +222,21 @@ def inventory_hash(dataset: Dataset) -> str:
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever JSON held; the hash proves it is what was written
     return tuple(value) if isinstance(value, list) else value
+
+
+def _remaining(items: Sequence[Item], named: set[str], unseen: set[int]) -> tuple[Item, ...]:
+    return tuple(item for item in items if item.id not in named and item.label not in unseen)
+
+
+def _findable(sketches: Sequence[Item], named: set[str], gallery: Sequence[Item]) -> tuple[Item, ...]:
+    labels = {photo.label for photo in gallery}
+    return tuple(sketch for sketch in sketches if sketch.id in named and sketch.label in labels)
+
+
+def _require_sketches(dataset: Dataset, groups: list[list[Item]], count: int, what: str, option: str) -> None:
+    poor = [dataset.categories[label] for label, items in enumerate(groups) if 0 < len(items) <= count]
+    if poor:
+        raise SplitProblem(f"{count} {what} leave no sketch to train on in: {', '.join(poor)}. Lower {option}.")
 
 
 def _lines(items: Sequence[Item]) -> Iterable[str]:
@@ -174,4 +254,12 @@ def _draw(groups: list[list[Item]], sizes: list[int], rng: np.random.Generator) 
     drawn = (
         items[row].id for items, size in zip(groups, sizes, strict=True) for row in rng.permutation(len(items))[:size]
     )
+    return tuple(sorted(drawn))
+
+
+def _first_by_hash(groups: list[list[Item]], sizes: list[int], seed: int) -> tuple[str, ...]:
+    def key(item: Item) -> bytes:
+        return hashlib.sha256(f"{seed}\t{item.id}".encode()).digest()
+
+    drawn = (item.id for items, size in zip(groups, sizes, strict=True) for item in sorted(items, key=key)[:size])
     return tuple(sorted(drawn))
