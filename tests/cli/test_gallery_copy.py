@@ -15,10 +15,10 @@ with warnings.catch_warnings():
 
 def test_a_gallery_is_copied_served_and_measured(run, gallery, tmp_path, postgres_server, model_folder):
     address = postgres_server.address("by_verb", timeout=60)
-    assert run("gallery", "copy", gallery, address).stdout == "5 written, 0 removed, 0 as they were\n"
-    assert run("gallery", "copy", gallery, address).stdout == "0 written, 0 removed, 5 as they were\n"
+    assert run("gallery", "copy", address, "--gallery", gallery).stdout == "5 written, 0 removed, 0 unchanged\n"
+    assert run("gallery", "copy", address, "--gallery", gallery).stdout == "0 written, 0 removed, 5 unchanged\n"
     back = tmp_path / "back.gallery"
-    assert run("gallery", "copy", address, back).exit_code == 0
+    assert run("gallery", "copy", back, "--gallery", address).exit_code == 0
     exported = [run("gallery", "export", "--gallery", place, "--format", "jsonl").stdout for place in (gallery, back)]
     assert exported[0] == exported[1]
 
@@ -48,7 +48,7 @@ def ask(place, model_folder, strokes):
 
 def test_a_service_says_that_its_engine_is_gone(run, gallery, postgres_server, model_folder):
     address = postgres_server.address("gone", timeout=60)
-    run("gallery", "copy", gallery, address)
+    run("gallery", "copy", address, "--gallery", gallery)
     with open_service(f"{address}&timeout=10", model_folder) as service:
         client = TestClient(create_app(service, Access(hosts=frozenset({"testserver"}))))
         postgres_server.kill()
@@ -63,7 +63,7 @@ def test_a_service_says_that_its_engine_is_gone(run, gallery, postgres_server, m
 def test_verbs_that_need_a_file_say_so(run, verb):
     told = run(*verb, "--gallery", "milvus://127.0.0.1:19530/photos")
     assert told.exit_code == 2
-    assert "sketchhash gallery copy ADDRESS FILE" in told.stderr
+    assert "sketchhash gallery copy FILE --gallery ADDRESS" in told.stderr
 
 
 def test_engines_that_hold_codes_are_not_measured(postgres_server, run):

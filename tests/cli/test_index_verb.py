@@ -6,7 +6,7 @@ import time
 from contextlib import closing
 from threading import Timer
 
-from sketchhash.cli.indexing_progress import IndexingProgress
+from sketchhash.cli.index import IndexingProgress
 from sketchhash.gallery import Gallery, Progress, Waiting
 
 

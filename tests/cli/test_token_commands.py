@@ -7,8 +7,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from sketchhash.cli.bench_tokens import tokens
-from sketchhash.cli.token_scores import score
-from sketchhash.cli.token_sheet import sheet
+from sketchhash.cli.tokens import score, sheet
 from sketchhash.errors import UnknownName
 
 app = typer.Typer()

@@ -1,7 +1,7 @@
-"""The command line: one module a verb; parse, call, print, translate errors.
+"""The command line: parse arguments, call the package, print; one module for each verb or group of verbs.
 
-Standard output is data, standard error is talk. Heavy packages are imported inside the commands that need
-them, so that ``--help`` is instant.
+Data goes to standard output and messages to standard error. Heavy packages are imported inside the commands that
+need them, so that ``--help`` is instant.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import bench, benchmark, data, demo, export, gallery, index, model, search, serve, tokens, train
+from sketchhash.cli import bench, benchmark, data, demo, gallery, index, model, search, serve, tokens, train
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -19,7 +19,7 @@ _FAILED, _BAD_USAGE = 1, 2
 
 
 class _Translating(TyperGroup):
-    """Turns every error into one message and an exit code; ``--debug`` lets the traceback through."""
+    """Turn every error into one message and an exit code; ``--debug`` lets the traceback through."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own signature
         try:
@@ -30,7 +30,7 @@ class _Translating(TyperGroup):
             complain(str(error))
             raise typer.Exit(_BAD_USAGE if isinstance(error, BadArgument) else _FAILED) from error
         except OSError as error:
-            # A reader that closed the pipe early (head, less) is click's to handle.
+            # click handles a reader that closed the pipe early (head, less).
             if ctx.params["debug"] or isinstance(error, BrokenPipeError):
                 raise
             complain(str(error))
@@ -42,6 +42,7 @@ app = typer.Typer(
     name="sketchhash",
     help="Draw something, and find the photos that show it.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},  # inherited by every command
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
@@ -51,7 +52,6 @@ app.add_typer(gallery.app, name="gallery")
 app.add_typer(model.app, name="model")
 app.add_typer(tokens.app, name="tokens")
 app.command("demo")(demo.demo)
-app.command("export")(export.export)
 app.command("index")(index.index)
 app.command("search")(search.search)
 app.command("serve")(serve.serve)

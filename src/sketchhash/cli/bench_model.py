@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import print_json, progress, say
-from sketchhash.cli.opening import ModelFolder
+from sketchhash.cli.options import ModelFolder
 from sketchhash.cli.train import prepare_torch
 
 if TYPE_CHECKING:

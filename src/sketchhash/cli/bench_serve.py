@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sketchhash.cli.console import print_json, say
-from sketchhash.cli.opening import ModelFolder
+from sketchhash.cli.options import ModelFolder
 
 
 def serve(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sketchhash.cli.console import print_json, say
-from sketchhash.cli.token_scores import ForestFile, choose_detector
+from sketchhash.cli.tokens import ForestFile, choose_detector
 
 _ALL = ("sketch-tokens", "gradient", "canny", "hed")
 

@@ -10,7 +10,8 @@ import typer
 
 from sketchhash.cli import benchmark_model, benchmark_report, benchmark_run, benchmark_trunks
 from sketchhash.cli.console import TrainingProgress, print_json
-from sketchhash.cli.train import CacheFolder, default_cache, prepare_torch
+from sketchhash.cli.options import CacheFolder, default_cache
+from sketchhash.cli.train import prepare_torch
 
 if TYPE_CHECKING:
     from sketchhash.benchmark.study import Entry

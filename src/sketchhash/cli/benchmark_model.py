@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import progress, say
-from sketchhash.cli.opening import ModelFolder, load_model
-from sketchhash.cli.train import CacheFolder, default_cache
+from sketchhash.cli.options import CacheFolder, ModelFolder, default_cache, load_model
 
 if TYPE_CHECKING:
     from sketchhash.benchmark.model_quality import Encodings, Setting

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, complain, say
-from sketchhash.cli.train import CacheFolder, default_cache, prepare_torch
+from sketchhash.cli.options import CacheFolder, default_cache
+from sketchhash.cli.train import prepare_torch
 
 if TYPE_CHECKING:
     from sketchhash.baselines import Card

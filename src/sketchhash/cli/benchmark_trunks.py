@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, print_json
-from sketchhash.cli.train import CacheFolder, default_cache, prepare_torch
+from sketchhash.cli.options import CacheFolder, default_cache
+from sketchhash.cli.train import prepare_torch
 
 
 def trunks(

@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli import console
-from sketchhash.cli.file_names import shown
+from sketchhash.cli.console import printable
 from sketchhash.cli.index import LabelSource, index
-from sketchhash.cli.opening import ModelFolder
+from sketchhash.cli.options import ModelFolder, default_cache
 from sketchhash.cli.serve import serve
-from sketchhash.cli.train import default_cache
 from sketchhash.errors import UnwritableState
 
 if TYPE_CHECKING:
     from sketchhash.demo import DemoPhotos, Finding
-
-_INTERRUPTED = 130  # as shells say it: 128 + SIGINT
 
 
 def demo(
@@ -68,7 +65,7 @@ def demo(
             serve(gallery=str(chosen.gallery), model=folder, port=port, open_page=open_page and _has_desktop())
     except KeyboardInterrupt:
         console.say("Stopped.")
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(console.INTERRUPTED) from None
 
 
 class _Talk:
@@ -88,7 +85,7 @@ def _choose(folder: Path | None, shelf: Path) -> DemoPhotos:
         return choose_photos(shelf, _Talk()) if folder is None else own_photos(folder, shelf)
     except OSError as problem:
         raise UnwritableState(
-            f"The photos cannot be kept in {shown(shelf)}: {problem.strerror}. "
+            f"The photos cannot be kept in {printable(shelf)}: {problem.strerror}. "
             "Make room there, or name another folder with --cache."
         ) from problem
 
@@ -104,7 +101,10 @@ def _check(gallery: Path, model_folder: Path) -> None:
 
 
 def _line(finding: Finding) -> str:
-    hits = (f"{shown(hit.name)} ({shown(hit.label)})" if hit.label else shown(hit.name) for hit in finding.answer.hits)
+    hits = (
+        f"{printable(hit.name)} ({printable(hit.label)})" if hit.label else printable(hit.name)
+        for hit in finding.answer.hits
+    )
     return f"{finding.drawing:16}  {finding.answer.confidence:5}  {', '.join(hits)}"
 
 

@@ -1,31 +1,42 @@
-"""``sketchhash gallery``: look after a gallery."""
+"""``sketchhash gallery``: look at a gallery, check it, copy it, export it."""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import progress, say
-from sketchhash.cli.file_names import exact_json, shown
-from sketchhash.cli.gallery_copy import copy
-from sketchhash.cli.gallery_export import Form, write
-from sketchhash.cli.opening import GalleryFile, ModelFolder, load_model
+from sketchhash.cli.console import as_utf8, exact_json, printable, progress, say
+from sketchhash.cli.options import AsJson, GalleryFile, GalleryPlace, ModelFolder, load_model
 from sketchhash.errors import BadArgument
 
-app = typer.Typer(help="Look after a gallery.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from sketchhash.gallery import Gallery
+    from sketchhash.gallery.engines import Copied
+    from sketchhash.gallery.engines.rows import RowSource, RowTarget
 
-app.command("copy")(copy)
+app = typer.Typer(help="Look at a gallery, check it, copy it, export it.", no_args_is_help=True)
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_COLUMNS = ("id", "path", "label", "sha256", "size", "mtime_ns", "indexed_at", "code")
+
+
+class Format(StrEnum):
+    """The text format of an exported gallery."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
 
 
 @app.command()
 def info(gallery: GalleryFile, json: AsJson = False) -> None:
-    """Say how many photos a gallery has, of which labels, and which model made it."""
+    """Print how many photos a gallery has, with which labels, and which model encoded them."""
     from sketchhash.gallery import Gallery
 
     with Gallery.open(gallery) as opened:
@@ -40,14 +51,14 @@ def info(gallery: GalleryFile, json: AsJson = False) -> None:
     typer.echo(f"last indexed  {f'{last:%Y-%m-%d %H:%M} UTC' if last else 'never'}")
     typer.echo(f"labels        {len(found.labels):,}")
     for label, photos in found.labels.items():
-        typer.echo(f"  {photos:8,}  {shown(label)}")
+        typer.echo(f"  {photos:8,}  {printable(label)}")
 
 
 @app.command()
 def verify(
     gallery: GalleryFile,
     model: ModelFolder = None,
-    every: Annotated[int, typer.Option(min=1, help="Encode only one photo in so many again.")] = 1,
+    every: Annotated[int, typer.Option(min=1, help="Encode again only one photo in this many.")] = 1,
     json: AsJson = False,
 ) -> None:
     """Check the gallery's file, and that its photos still have the same content and code; exit 1 if not."""
@@ -68,7 +79,7 @@ def verify(
         typer.echo(exact_json({"photos": total, "wrong": reasons}, indent=2))
     else:
         for each in wrong:
-            typer.echo(f"{shown(each.photo.path)}\t{', '.join(problem.value for problem in each.problems)}")
+            typer.echo(f"{printable(each.photo.path)}\t{', '.join(problem.value for problem in each.problems)}")
     say(f"{total:,} photos were checked, and {len(wrong):,} have problems.")
     if wrong:
         raise typer.Exit(1)
@@ -79,13 +90,13 @@ def remove(
     places: Annotated[list[Path], typer.Argument(metavar="PLACE", help="Folders or photos; they need not be there.")],
     gallery: GalleryFile,
 ) -> None:
-    """Take photos out of a gallery; their files are left alone."""
+    """Remove photos from a gallery; their files stay."""
     from sketchhash.gallery import Gallery
 
     with Gallery.open(gallery) as opened:
         for place in places:
             if next(opened.within(place), None) is None:
-                raise BadArgument(f"The gallery has no photo at or below {shown(place)}. Nothing was removed.")
+                raise BadArgument(f"The gallery has no photo at or below {printable(place)}. Nothing was removed.")
         typer.echo(f"{opened.remove(places):,} removed")
 
 
@@ -93,7 +104,8 @@ def remove(
 def duplicates(
     gallery: GalleryFile,
     radius: Annotated[
-        int | None, typer.Option(metavar="BITS", min=0, help="Find photos whose codes differ in at most so many bits.")
+        int | None,
+        typer.Option(metavar="BITS", min=0, help="Find photos whose codes differ in at most this many bits."),
     ] = None,
     json: AsJson = False,
 ) -> None:
@@ -105,20 +117,22 @@ def duplicates(
     if json:
         typer.echo(exact_json([[photo.path for photo in group] for group in groups], indent=2))
         return
-    typer.echo("\n\n".join("\n".join(shown(photo.path) for photo in group) for group in groups), nl=bool(groups))
+    typer.echo("\n\n".join("\n".join(printable(photo.path) for photo in group) for group in groups), nl=bool(groups))
 
 
 @app.command()
 def export(
     gallery: GalleryFile,
-    form: Annotated[Form, typer.Option("--format", help="CSV, or a line of JSON a photo.")] = Form.CSV,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write, if not to standard output.")] = None,
+    form: Annotated[Format, typer.Option("--format", help="CSV, or one line of JSON for each photo.")] = Format.CSV,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file to write; by default standard output.")
+    ] = None,
 ) -> None:
-    """Write all that a gallery knows about its photos, codes included, as text."""
+    """Write everything a gallery knows about its photos as text, codes included."""
     from sketchhash.files import replacing
     from sketchhash.gallery import Gallery
 
-    with Gallery.open(gallery) as opened, closing(write(opened, form)) as pieces:
+    with Gallery.open(gallery) as opened, closing(_exported(opened, form)) as pieces:
         if out is None:
             for piece in pieces:
                 typer.echo(piece.encode(), nl=False)
@@ -126,3 +140,82 @@ def export(
         with replacing(out) as file:
             file.writelines(piece.encode() for piece in pieces)
     typer.echo(out)
+
+
+@app.command()
+def copy(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help="A file, milvus://host:port/collection or postgresql://host/database; created if it does not exist.",
+        ),
+    ],
+    gallery: GalleryPlace,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove photos that only TARGET has.")] = False,
+) -> None:
+    """Copy a gallery to a file or an engine. Run again, it continues and writes only what differs."""
+    from sketchhash.gallery.engines import open_source, open_target
+
+    with open_source(gallery) as source, open_target(target, source.maker) as written:
+        say(f"Comparing {source.place} with {written.place} ...")
+        copied = _copy(source, written, prune)
+    typer.echo(f"{copied.written:,} written, {copied.removed:,} removed, {copied.unchanged:,} unchanged")
+
+
+def _copy(source: RowSource, target: RowTarget, prune: bool) -> Copied:
+    from sketchhash.gallery.engines import copy_photos
+
+    steps = copy_photos(source, target, prune)
+    total = next(steps).total
+    done = 0
+    with progress("copying photos", total) as advance:
+        while True:
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                copied: Copied = end.value
+                return copied
+            for _ in range(step.done - done):
+                advance()
+            done = step.done
+
+
+def _exported(gallery: Gallery, form: Format) -> Generator[str, None, None]:
+    r"""Yield the text of a gallery in pieces, all of one state of it.
+
+    Both formats are UTF-8, and file names need not be. JSON lines keep every name exactly, see `exact_json`. CSV quotes
+    newlines, and a byte that is not UTF-8 is written as ``\xff``.
+    """
+    with gallery.snapshot():
+        yield from (_csv if form is Format.CSV else _json_lines)(_rows(gallery))
+
+
+def _rows(gallery: Gallery) -> Iterator[dict[str, str | int | None]]:
+    for photo in gallery.photos():
+        yield {
+            "id": photo.id,
+            "path": str(photo.path),
+            "label": photo.label,
+            "sha256": photo.sha256,
+            "size": photo.size,
+            "mtime_ns": photo.mtime_ns,
+            "indexed_at": photo.indexed_at.isoformat(),
+            "code": gallery.code(photo.id).hex(),
+        }
+
+
+def _json_lines(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    return (f"{exact_json(row)}\n" for row in rows)
+
+
+def _csv(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    page = io.StringIO(newline="")
+    writer = csv.DictWriter(page, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({**row, "path": as_utf8(str(row["path"]))})
+        yield page.getvalue()
+        page.seek(0)
+        page.truncate()
+    yield page.getvalue()

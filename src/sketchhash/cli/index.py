@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from sketchhash.cli.console import say
-from sketchhash.cli.indexing_progress import IndexingProgress, print_event
-from sketchhash.cli.opening import GalleryFile, ModelFolder, load_model
+from sketchhash.cli.console import INTERRUPTED, exact_json, printable, say
+from sketchhash.cli.options import GalleryFile, ModelFolder, load_model
 from sketchhash.errors import IncompatibleGallery
 
 if TYPE_CHECKING:
-    from sketchhash.gallery import Gallery
+    from rich.progress import TaskID
+
+    from sketchhash.gallery import Event, Gallery, Summary
     from sketchhash.gallery.workplaces import Workplace
     from sketchhash.model import Model
-
-_INTERRUPTED = 130  # as shells say it: 128 + SIGINT
 
 
 class LabelSource(StrEnum):
@@ -66,7 +67,7 @@ def index(
                 tell(event)
         except KeyboardInterrupt:
             say("Stopped. Every photo stored so far is kept; the same command goes on with the rest.")
-            raise typer.Exit(_INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def _workplace(model: Path | None, workers: int | None, ray: str | None) -> Workplace | None:
@@ -91,3 +92,96 @@ def _open(path: Path, model: Model, reindex: bool) -> Gallery:
     with Gallery.open(path) as old, old.writing() as writer:
         writer.start_over(model)
     return Gallery.open(path, model)
+
+
+def print_event(event: Event) -> None:
+    """Print an event as one line of JSON; mere signs of life are left out."""
+    from sketchhash.gallery import Watching
+
+    if not isinstance(event, Watching):
+        typer.echo(exact_json({"event": type(event).__name__.lower(), **asdict(event)}))
+
+
+class IndexingProgress:
+    """Shows indexing to a person: failures and summaries, and on a terminal a bar with rate and time left."""
+
+    def __init__(self) -> None:
+        """Prepare a bar; it appears with the first progress."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("indexing"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+        self._last_said = ""
+
+    def __enter__(self) -> Self:
+        """Take the bar away at the end of the block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        self._take_away()
+
+    def tell(self, event: Event) -> None:
+        """Show an event."""
+        from sketchhash import gallery
+
+        match event:
+            case gallery.Progress(done, total):
+                self._advance(done, total)
+            case gallery.Failure(path, reason):
+                say(f"Left out {printable(path)}: {reason}")
+            case gallery.Waiting():
+                self._say_once("Another process is writing to the gallery; waiting for it ...")
+            case gallery.Watching():
+                self._say_once("Watching for changes; Ctrl-C ends it.")
+            case gallery.Summary():
+                self._take_away()
+                self._sum_up(event)
+
+    def _advance(self, done: int, total: int) -> None:
+        if self._task is None:
+            self._bar.start()
+            self._task = self._bar.add_task("indexing", total=total, rate="")
+        self._bar.update(self._task, completed=done, total=total)
+        speed = next(task.speed for task in self._bar.tasks if task.id == self._task)
+        if speed is not None:
+            self._bar.update(self._task, rate=f"{speed:.1f} photos/s")
+
+    def _take_away(self) -> None:
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+            self._bar.stop()
+            self._task = None
+
+    def _say_once(self, text: str) -> None:
+        if text != self._last_said:
+            say(text)
+            self._last_said = text
+
+    def _sum_up(self, summary: Summary) -> None:
+        numbers = {
+            "added": summary.added,
+            "updated": summary.updated,
+            "moved": summary.moved,
+            "removed": summary.removed,
+            "unchanged": summary.unchanged,
+            "left out": len(summary.failed),
+        }
+        # While watching, files that are no photos change too: that is no news.
+        if any(numbers.values()) or not self._last_said:
+            typer.echo(
+                ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number) or "no photos found"
+            )

@@ -1,4 +1,4 @@
-"""``sketchhash model``: look at a model folder."""
+"""``sketchhash model``: look at a model folder, or export one from a training run."""
 
 from __future__ import annotations
 
@@ -10,27 +10,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import print_json
+from sketchhash.cli.options import AsJson, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder
 
 if TYPE_CHECKING:
     from sketchhash.model import Manifest
 
-app = typer.Typer(help="Look at a model folder.", no_args_is_help=True)
-
-
-@app.callback()
-def _model() -> None:
-    """Look at a model folder."""
+app = typer.Typer(help="Look at model folders, and export them from training runs.", no_args_is_help=True)
 
 
 @app.command()
 def info(
     folder: Annotated[
-        Path | None, typer.Argument(help="The model folder; otherwise $SKETCHHASH_MODEL, or the one shipped.")
+        Path | None, typer.Argument(help="The model folder; otherwise $SKETCHHASH_MODEL, or the shipped one.")
     ] = None,
     card: Annotated[bool, typer.Option("--card", help="Print the model card.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: AsJson = False,
 ) -> None:
-    """Say what a model is: bits, categories, inputs, sizes, how it was made and what was measured."""
+    """Print what a model is: bits, categories, inputs, sizes, how it was trained and how it scored."""
     from sketchhash.model import layout, read_manifest, verify
     from sketchhash.model.shipped import default_model_folder
 
@@ -45,6 +41,36 @@ def info(
             typer.echo(f"{what:<14}{which}")
         damaged = ", ".join((*inspection.missing, *inspection.changed))
         typer.echo(f"{'state':<14}{f'damaged: {damaged}' if damaged else 'intact'}")
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Option(metavar="DIR", help="A run's folder: OUT.run beside the model it trained.")],
+    data: DatasetFolder,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The model folder to write.")],
+    photos: PhotosFolder = None,
+    also: MoreDatasets = None,
+    notes: CardNotes = None,
+    weights: Annotated[str, typer.Option(help="How to store weights: float32 or float16.")] = "float32",
+) -> None:
+    """Write the networks of a run as a model folder, for example with weights in half precision."""
+    from sketchhash.errors import UnknownName, require
+
+    require("torch", "train")
+    from sketchhash import datasets
+    from sketchhash.dsh import cards, runs
+    from sketchhash.dsh.export import Weights
+    from sketchhash.dsh.export import export as write
+
+    if weights not in list(Weights):
+        raise UnknownName("kind of weights", weights, Weights)
+    card_notes = cards.read_notes(notes) if notes else None
+    dataset = datasets.join(
+        [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
+    )
+    job, network = runs.reopen(run, dataset)
+    write(network, job, out, cards.describe(job, card_notes), runs.read_scores(run), Weights(weights))
+    typer.echo(out)
 
 
 def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:

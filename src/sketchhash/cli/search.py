@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import say
-from sketchhash.cli.file_names import exact_json, shown
-from sketchhash.cli.opening import GalleryFile, ModelFolder, load_model
+from sketchhash.cli.console import exact_json, printable, say
+from sketchhash.cli.options import GalleryFile, ModelFolder, load_model
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def search(
     with Gallery.open(gallery) as opened:
         loaded = load_model(model)
         opened.require(loaded)
-        ink = _ink(content, "standard input" if sketch == "-" else shown(sketch), loaded)
+        ink = _ink(content, "standard input" if sketch == "-" else printable(sketch), loaded)
         (values,) = loaded.encode_sketches(ink[None])
         hits = Searcher(opened).search(values, k, folder, label, rerank)
         if not hits:
@@ -64,7 +63,12 @@ def search(
         typer.echo(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
         return
     for rank, hit in enumerate(hits, start=1):
-        cells = [str(rank), str(hit.distance), shown(hit.path), *([] if hit.label is None else [shown(hit.label)])]
+        cells = [
+            str(rank),
+            str(hit.distance),
+            printable(hit.path),
+            *([] if hit.label is None else [printable(hit.label)]),
+        ]
         typer.echo("\t".join(cells))
 
 
@@ -79,7 +83,7 @@ def _read(sketch: str) -> bytes:
             return file.read(most)
     except OSError as problem:
         raise BadArgument(
-            f"The sketch {shown(sketch)} cannot be read: {problem.strerror}. "
+            f"The sketch {printable(sketch)} cannot be read: {problem.strerror}. "
             "Name a picture, a JSON file of strokes, or - for standard input."
         ) from problem
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from sketchhash.cli.console import say
-from sketchhash.cli.opening import GalleryPlace, ModelFolder
+from sketchhash.cli.options import GalleryPlace, ModelFolder
 
 _WILDCARDS = ("0.0.0.0", "::")
 

@@ -1,37 +1,40 @@
-"""``sketchhash tokens``: train the detector of contours, judge it, look at what it draws."""
+"""``sketchhash tokens``: train contour detectors, score them, look at what they draw."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli import token_scores, token_sheet
-from sketchhash.cli.console import progress, say
+from sketchhash.cli.console import print_json, progress, say
+from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, PhotosFolder, default_cache
+from sketchhash.errors import require
 
-app = typer.Typer(help="Train and judge detectors of contours.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from sketchhash.tokens import Detector
 
+app = typer.Typer(help="Train and score contour detectors.", no_args_is_help=True)
 
-@app.callback()
-def _tokens() -> None:
-    """Train and judge detectors of contours."""
+BsdsFolder = Annotated[Path, typer.Option("--data", metavar="DIR", help="BSDS500's folder: images/ and boundaries/.")]
+ForestFile = Annotated[
+    Path | None, typer.Option("--forest", metavar="FILE", help="The forest of sketch-tokens, if not the shipped one.")
+]
 
 
 @app.command()
 def train(
-    data: Annotated[Path, typer.Option(metavar="DIR", help="A folder of BSDS500: images/ and boundaries/.")],
+    data: BsdsFolder,
     out: Annotated[Path, typer.Option(help="The forest to write, an .npz file.")],
     preset: Annotated[str, typer.Option(help="How much to train with: small, medium or full.")] = "small",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of everything random.")] = 0,
     work: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where finished trees are kept; by default OUT.work.")
+        Path | None, typer.Option(metavar="DIR", help="Where to keep finished trees; by default OUT.work.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Trees to grow at the same time, 3 to 9 GB of memory each.")] = 1,
 ) -> None:
-    """Train a forest of sketch tokens; stop it at any time, and the same command goes on."""
-    from sketchhash.errors import require
-
+    """Train a forest of sketch tokens. Stop it at any time: the same command continues."""
     for package in ("scipy", "sklearn"):
         require(package, "train")
     from sketchhash import imaging
@@ -52,5 +55,68 @@ def train(
     typer.echo(out)
 
 
-app.command("score")(token_scores.score)
-app.command("sheet")(token_sheet.sheet)
+@app.command()
+def score(
+    data: BsdsFolder,
+    detector: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A detector; repeat for several. [sketch-tokens]")
+    ] = None,
+    forest: ForestFile = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to write scores.json and precision_recall.png.")
+    ] = None,
+    thresholds: Annotated[int, typer.Option(min=2, help="How many; fewer are faster and less exact.")] = 99,
+    processes: Annotated[int, typer.Option(min=1, help="Photos to match at the same time.")] = 2,
+    cache: CacheFolder = None,
+    json: AsJson = False,
+) -> None:
+    """Score contour detectors on the test photos of BSDS500, beside the published numbers."""
+    require("scipy", "bench")
+    from sketchhash.benchmark.contours import Evaluation, Sweep, report
+    from sketchhash.tokens.training.bsds import read_split
+
+    judged = [choose_detector(name, forest) for name in detector or ["sketch-tokens"]]
+    photos = read_split(data, "test")
+    judgements = []
+    for each in judged:
+        evaluation = Evaluation(each, (cache or default_cache()) / "contours", Sweep(thresholds), processes)
+        with progress(each.name, len(photos)) as advance:
+            counts = []
+            for counted in evaluation.run(photos):
+                counts.append(counted)
+                advance()
+        judgements.append(report.Judgement.of(each.name, each.fingerprint, counts))
+        say(f"{each.name}: ODS {judgements[-1].summary.ods:.3f}")
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        report.write(judgements, out)
+    if json:
+        print_json([asdict(judgement) for judgement in judgements])
+    else:
+        typer.echo(report.table(judgements))
+
+
+@app.command()
+def sheet(
+    data: DatasetFolder,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The PNG picture to write.")],
+    photos: PhotosFolder = None,
+    detector: Annotated[str, typer.Option(metavar="NAME", help="The contour detector.")] = "sketch-tokens",
+    forest: ForestFile = None,
+    count: Annotated[int, typer.Option(min=1, max=240, help="How many photos.")] = 24,
+) -> None:
+    """Paint photos beside their contour scores, their token maps and a sketch of the same category."""
+    from sketchhash import datasets, imaging
+    from sketchhash.benchmark.contours.sheet import token_sheet
+
+    dataset = datasets.open_dataset(data, photos)
+    imaging.write_png(out, token_sheet(dataset, choose_detector(detector, forest), count))
+    typer.echo(out)
+
+
+def choose_detector(name: str, forest: Path | None) -> Detector:
+    """Return the detector of that name, with another forest if one is given."""
+    from sketchhash.tokens import WEIGHTS
+    from sketchhash.tokens import detector as make
+
+    return make(name, forest if name in WEIGHTS else None)

@@ -9,37 +9,35 @@ from typing import Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, say
-
-CacheFolder = Annotated[
-    Path | None, typer.Option("--cache", help="Where token maps, features and pre-trained nets are kept.")
-]
+from sketchhash.cli.options import CacheFolder, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder, default_cache
 
 
 def train(
-    data: Annotated[str, typer.Option(metavar="DIR", help="A dataset's folder, or the word 'synthetic'.")],
-    out: Annotated[Path, typer.Option(help="The model folder to write; the run's state lies in OUT.run.")],
-    photos: Annotated[str | None, typer.Option(metavar="DIR", help="Take the photos from this other dataset.")] = None,
+    data: DatasetFolder,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The model folder to write; the run's state is in OUT.run.")
+    ],
+    photos: PhotosFolder = None,
     recipe: Annotated[str, typer.Option(help="A recipe's name, or a TOML file of your own.")] = "tuned",
-    bits: Annotated[int, typer.Option(help="Length of the codes, a multiple of 8.")] = 64,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    split: Annotated[Path | None, typer.Option(help="A split file; without one the paper's split is drawn.")] = None,
+    bits: Annotated[int, typer.Option(help="The length of the codes, a multiple of 8.")] = 64,
+    seed: Annotated[int, typer.Option(help="The seed of everything random.")] = 0,
+    split: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A split file; by default the paper's split is drawn.")
+    ] = None,
     queries: Annotated[int, typer.Option(help="Query sketches a category, when no split is given.")] = 10,
-    also: Annotated[
-        list[str] | None, typer.Option(metavar="DIR", help="Learn from this dataset too; may be given again.")
-    ] = None,
+    also: MoreDatasets = None,
     unseen_photos: Annotated[
-        float, typer.Option(help="Share of the photos to keep out of training, when no split is given.")
+        float, typer.Option(help="The share of photos to keep out of training, when no split is given.")
     ] = 0.0,
-    unseen_categories: Annotated[
-        str, typer.Option(help="Categories to keep out of training, separated by commas, when no split is given.")
-    ] = "",
-    validation: Annotated[
-        int, typer.Option(metavar="N", help="Sketches a category to set aside for choices, when no split is given.")
-    ] = 0,
-    notes: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A TOML file with what the model card should say of the data.")
+    unseen_category: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A category to keep out of training, when no split is given; repeatable."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in OUT.run.")] = False,
+    validation: Annotated[
+        int, typer.Option(metavar="N", help="Sketches a category to set aside for validation, when no split is given.")
+    ] = 0,
+    notes: CardNotes = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in OUT.run.")] = False,
     cache: CacheFolder = None,
 ) -> None:
     """Train Deep Sketch Hashing and write a model folder; Ctrl-C and --resume at any time."""
@@ -51,11 +49,10 @@ def train(
 
     collections = [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
     dataset = datasets.join(collections)
-    unseen = [name.strip() for name in unseen_categories.split(",") if name.strip()]
     drawn = (
         datasets.Split.read(split)
         if split
-        else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen, validation)
+        else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen_category or (), validation)
     )
     job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed)
     card = cards.describe(job, cards.read_notes(notes) if notes else None)
@@ -73,19 +70,12 @@ def train(
 
 
 def prepare_torch() -> None:
-    """Make sure that torch is there, and that its threads sleep while they wait for each other.
+    """Check that torch is installed, and let its threads sleep while they wait for each other.
 
-    Spinning, as they do by default, costs nothing on an idle machine. On a shared one it made a training step take four
-    times as long.
+    By default they spin, which costs nothing on an idle machine but made a training step four times slower on a
+    shared one.
     """
     from sketchhash.errors import require
 
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read once, when torch is imported
     require("torch", "train")
-
-
-def default_cache() -> Path:
-    """Give the folder where this person's computer keeps what can be made again."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("sketchhash")
