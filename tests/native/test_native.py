@@ -1,4 +1,3 @@
-import importlib.util
 import logging
 import os
 import subprocess
@@ -6,7 +5,8 @@ import sys
 
 import pytest
 
-from sketchhash.native import kernels
+from sketchhash import native
+from sketchhash.native import kernel_file, kernels
 
 SEARCH = """
 import numpy as np
@@ -44,9 +44,9 @@ def test_kernels_can_be_switched_off_and_searches_find_the_same():
     assert len({search.split(maxsplit=1)[1] for search in searches}) == 1
 
 
-def test_a_missing_kernel_is_said_once(monkeypatch, caplog, forgotten):
+def test_a_missing_kernel_is_said_once(monkeypatch, caplog, tmp_path, forgotten):
     monkeypatch.delenv("SKETCHHASH_NATIVE", raising=False)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(native, "kernel_file", lambda name: tmp_path / name)
     with caplog.at_level(logging.WARNING):
         assert kernels("hamming") is None
         assert kernels("hamming") is None
@@ -54,7 +54,7 @@ def test_a_missing_kernel_is_said_once(monkeypatch, caplog, forgotten):
     assert "'hamming' is missing" in caplog.text
 
 
-@pytest.mark.skipif(importlib.util.find_spec("sketchhash.native._hamming") is None, reason="the kernel was not built")
+@pytest.mark.skipif(not kernel_file("hamming").exists(), reason="the kernel was not built")
 def test_a_built_kernel_is_found(monkeypatch, forgotten):
     monkeypatch.delenv("SKETCHHASH_NATIVE", raising=False)
     assert kernels("hamming") is not None

@@ -4,7 +4,7 @@
  * 64 bytes, a cache line, for each byte of a code. No width needs padding.
  *
  *     hamming_hits.h ──► hamming_scans.h ──► this file: single queries, batches and groups */
-#include "module.h"
+#include "export.h"
 
 #include <stdlib.h>
 
@@ -154,5 +154,3 @@ EXPORT int nearest_in_groups(const Task *task, const Groups *all) {
     free(order);
     return done ? 0 : -1;
 }
-
-EMPTY_MODULE(_hamming)

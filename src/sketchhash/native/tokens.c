@@ -1,6 +1,6 @@
 /* Sketch-token detection. Each function is the twin of NumPy code in sketchhash/tokens, where it is explained, and
  * rounds at the same places in the same order: the results are equal to the last bit. */
-#include "module.h"
+#include "export.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -179,5 +179,3 @@ EXPORT void walk_forest(const float *planes, const int64_t *corners, int64_t pat
         for (int32_t i = 0; i < count; i++) share[start + i] /= (float)trees;
     }
 }
-
-EMPTY_MODULE(_tokens)
