@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from stand_in import FakeService, Handler
 
-from sketchhash.datasets.synthetic.sketcher import draw_sketch
+from sketchhash.datasets.synthetic.sketches import draw_sketch
 from sketchhash.server import Access, create_app, listen, open_service, server
 
 CHROMIUM = Path("/usr/bin/chromium")

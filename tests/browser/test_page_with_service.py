@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sketchhash.datasets.synthetic.photographer import render_photo
+from sketchhash.datasets.synthetic.photos import render_photo
 from sketchhash.gallery import Gallery, index_photos
 from sketchhash.model import Model
 from sketchhash.server import Access

@@ -74,7 +74,7 @@ def test_reindex_does_not_touch_a_gallery_of_a_newer_format(run, photos, gallery
 
 def test_without_any_model_it_is_said_how_to_name_one(run, photos, tmp_path, monkeypatch):
     monkeypatch.setenv("SKETCHHASH_MODEL", "")
-    monkeypatch.setattr("sketchhash.model.shipped._SHIPPED", tmp_path / "nothing")
+    monkeypatch.setattr("sketchhash.model.folder._SHIPPED", tmp_path / "nothing")
     result = run("index", photos, "--gallery", tmp_path / "g")
     assert result.exit_code == 2
     assert "--model FOLDER" in result.stderr
@@ -83,7 +83,7 @@ def test_without_any_model_it_is_said_how_to_name_one(run, photos, tmp_path, mon
 
 def test_the_shipped_model_is_the_default(run, photos, tmp_path, monkeypatch, model_folder):
     monkeypatch.delenv("SKETCHHASH_MODEL")
-    monkeypatch.setattr("sketchhash.model.shipped._SHIPPED", model_folder)
+    monkeypatch.setattr("sketchhash.model.folder._SHIPPED", model_folder)
     assert run("index", photos, "--gallery", tmp_path / "g").stdout == "5 added\n"
 
 

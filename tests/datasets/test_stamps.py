@@ -3,8 +3,7 @@ import pytest
 from PIL import Image
 
 from sketchhash.datasets import check, open_dataset, pair, photo_pixels
-from sketchhash.datasets.stamp_captions import category_of
-from sketchhash.datasets.stamps import Stamp
+from sketchhash.datasets.stamps import Stamp, category_of
 from sketchhash.errors import DatasetProblem
 
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from sketchhash.datasets import open_dataset, synthetic
-from sketchhash.datasets.items import Item
-from sketchhash.datasets.synthetic import sketcher
+from sketchhash.datasets.dataset import Item
+from sketchhash.datasets.synthetic import sketches
 from sketchhash.datasets.synthetic.catalogue import Category
-from sketchhash.datasets.synthetic.parts import Material, Part, solid
-from sketchhash.datasets.synthetic.photographer import photograph
-from sketchhash.datasets.synthetic.shapes import box
+from sketchhash.datasets.synthetic.parts import Material, Part, box, solid
+from sketchhash.datasets.synthetic.photos import photograph
 from sketchhash.errors import BadArgument, UnknownName
 from sketchhash.imaging import read_photo
 from sketchhash.imaging.ink import rasterise
@@ -95,7 +94,7 @@ def test_a_hidden_line_is_not_drawn(monkeypatch, nearer, is_shortened):
     near = solid("near", box(0.6, 0.5, 0.6, 0.7), paint, **nearer)
 
     def points_drawn(*parts: Part) -> float:
-        monkeypatch.setattr(sketcher, "find", lambda name: Category(name, lambda p: iter(parts), ()))
+        monkeypatch.setattr(sketches, "find", lambda name: Category(name, lambda p: iter(parts), ()))
         drawings = [synthetic.draw_sketch("boxes", np.random.default_rng(seed)) for seed in range(20)]
         return float(np.mean([sum(map(len, drawing.strokes)) for drawing in drawings]))
 

@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 from PIL import Image
 
-from sketchhash.datasets.synthetic.photographer import render_photo
+from sketchhash.datasets.synthetic.photos import render_photo
 
 STATIC = files("sketchhash") / "server" / "static"
 LABELS = ("cat", "teapot", "house", "duck", "butterfly", "sailboat")

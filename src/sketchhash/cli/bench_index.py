@@ -30,7 +30,7 @@ def index(
     """Time indexing by stage and by number of processes, and compute where the writer or the disk is the limit."""
     from sketchhash.benchmark import index_speed
     from sketchhash.benchmark.model_speed import take_samples
-    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.model.folder import default_model_folder
 
     if recorded is not None:
         figures = index_speed.IndexingFigures.read(recorded)

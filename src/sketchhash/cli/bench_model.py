@@ -45,7 +45,7 @@ def model(
     from sketchhash.benchmark import model_speed
     from sketchhash.errors import BadArgument
     from sketchhash.files import replacing
-    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.model.folder import default_model_folder
 
     if (run is None) != (data is None):
         raise BadArgument("--run and --data go together: the run's networks are measured on its data.")

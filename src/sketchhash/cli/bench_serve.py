@@ -24,7 +24,7 @@ def serve(
     from sketchhash.benchmark.serving import figures_table, fill_with_random_codes, measure
     from sketchhash.gallery import Gallery
     from sketchhash.model import Model
-    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.model.folder import default_model_folder
 
     folder = default_model_folder() if model is None else model
     with TemporaryDirectory() as place:

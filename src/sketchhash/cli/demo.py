@@ -42,7 +42,7 @@ def demo(
     ] = None,
 ) -> None:
     """Search photos by drawing, at once: yours, Tux Paint's stamps, or painted ones; Ctrl-C ends it."""
-    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.model.folder import default_model_folder
     from sketchhash.server import listen
 
     folder = default_model_folder() if model is None else model

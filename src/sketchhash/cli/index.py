@@ -73,7 +73,7 @@ def index(
 def _workplace(model: Path | None, workers: int | None, ray: str | None) -> Workplace | None:
     from sketchhash.gallery.ray_workers import RayCluster
     from sketchhash.gallery.worker_processes import WorkerProcesses
-    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.model.folder import default_model_folder
 
     folder = default_model_folder() if model is None else model
     if ray is not None:

@@ -28,7 +28,7 @@ def info(
 ) -> None:
     """Print what a model is: bits, categories, inputs, sizes, how it was trained and how it scored."""
     from sketchhash.model import layout, read_manifest, verify
-    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.model.folder import default_model_folder
 
     place = default_model_folder() if folder is None else folder
     manifest, inspection = read_manifest(place), verify(place)

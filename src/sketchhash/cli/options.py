@@ -87,6 +87,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def load_model(folder: Path | None) -> Model:
     """Load the model in ``folder``, or the default one."""
     from sketchhash.model import Model
-    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.model.folder import default_model_folder
 
     return Model.load(default_model_folder() if folder is None else folder)

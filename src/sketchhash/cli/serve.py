@@ -38,7 +38,7 @@ def serve(
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Serve a gallery: draw on the page whose address is printed; Ctrl-C ends it."""
-    from sketchhash.model.shipped import default_model_folder
+    from sketchhash.model.folder import default_model_folder
     from sketchhash.server import Access, create_app, listen, open_service, server
 
     access = Access(_token(host), frozenset({"localhost", *_own_names(host), *map(str.lower, allow_host or ())}))

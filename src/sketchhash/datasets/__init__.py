@@ -4,16 +4,14 @@ A dataset names its categories and yields sketches and photos as items; nothing 
 for. `open_dataset` recognises what lies in a folder; `draw_split` divides it as the paper does.
 """
 
-from sketchhash.datasets.check import Report, check
-from sketchhash.datasets.items import Dataset, Item
-from sketchhash.datasets.joining import collection, draw_joined_split, join
-from sketchhash.datasets.layouts import LAYOUTS, open_dataset, pair
+from sketchhash.datasets.check import Report, check, contact_sheet
+from sketchhash.datasets.dataset import Dataset, Item, collection, join, pair, photo_pixels, sketch_ink
+from sketchhash.datasets.layouts import LAYOUTS, open_dataset
 from sketchhash.datasets.names import zero_shot_categories, zero_shot_lists
-from sketchhash.datasets.pictures import photo_pixels, sketch_ink
-from sketchhash.datasets.sheet import contact_sheet
 from sketchhash.datasets.splits import (
     Partition,
     Split,
+    draw_joined_split,
     draw_split,
     draw_zero_shot_split,
     inventory_hash,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sketchhash.datasets.items import Dataset, Item
+from sketchhash.datasets.dataset import Dataset, Item
 from sketchhash.errors import DatasetProblem
 
 CATEGORIES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

@@ -1,7 +1,13 @@
-"""Pictures in one folder a category: ``sketches/<category>/*`` and ``photos/<category>/*``.
+"""Pictures in one folder a category: any two folders, TU-Berlin Extension and Sketchy Extension.
 
-The walk here also serves TU-Berlin Extension and Sketchy Extension, which differ only in where their two
-folders are and in which names their categories may have.
+- *two folders*: ``sketches/<category>/*`` and ``photos/<category>/*``; the categories are the names of the folders.
+- *TU-Berlin Extension*: 250 categories, 20,000 sketches (Eitz 2012), 204,489 photos (Zhang 2016). Sketches are in
+  ``png/<category>/<id>.png``; photos in ``ImageResized/<folder>/*.JPEG``, where the folder is the category's name
+  squeezed together and sometimes misspelt (``griaffe``, ``wristwatching``).
+- *Sketchy Extension*: 125 categories, 75,481 sketches (Sangkloy et al. 2016), a gallery of 73,002 photos. Sketches are
+  in ``256x256/sketch/tx_000000000000/<category>/<photo>-<k>.png``; photos in ``EXTEND_image_sketchy/<category>/*.jpg``.
+  The gallery is the extended folder alone: it already holds the original photos (all but one), so adding
+  ``256x256/photo`` would count them twice.
 """
 
 from __future__ import annotations
@@ -12,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sketchhash.datasets.items import Dataset, Item
-from sketchhash.datasets.names import CategoryNames
+from sketchhash.datasets.dataset import Dataset, Item
+from sketchhash.datasets.names import CategoryNames, sketchy_categories, tuberlin_categories
 from sketchhash.errors import DatasetProblem
 from sketchhash.imaging import PICTURE_SUFFIXES
 
@@ -24,6 +30,13 @@ FOLDER_PAIRS = (
     ("QuickDraw_sketches_final", "QuickDraw_images_final"),
     ("QuickDraw_sketches", "EXTEND_image_quickdraw"),
 )
+
+_TUBERLIN_SKETCHES, _TUBERLIN_PHOTOS = "png", "ImageResized"
+
+# The variant whose sketches are warped exactly as their photos were.
+_SKETCHY_SKETCHES = Path("256x256", "sketch", "tx_000000000000")
+
+_SKETCHY_PHOTOS = ("EXTEND_image_sketchy", "extended_photo")
 
 
 def find_pair(root: Path) -> tuple[Path | None, Path | None] | None:
@@ -65,6 +78,35 @@ def load_folders(
         sketches=_items(found_sketches.files, names),
         photos=_items(found_photos.files, names),
         remarks=found_sketches.remarks + found_photos.remarks,
+    )
+
+
+def is_tuberlin(root: Path) -> bool:
+    """Tell whether ``root`` holds ``png/`` or ``ImageResized/`` with category folders."""
+    return (root / _TUBERLIN_PHOTOS).is_dir() or (root / _TUBERLIN_SKETCHES / "airplane").is_dir()
+
+
+def load_tuberlin(root: Path) -> Dataset:
+    """Load what is there of the two folders; a missing one leaves its side empty."""
+    sketches, photos = root / _TUBERLIN_SKETCHES, root / _TUBERLIN_PHOTOS
+    return load_folders(
+        "TU-Berlin Extension",
+        sketches if sketches.is_dir() else None,
+        photos if photos.is_dir() else None,
+        tuberlin_categories(),
+    )
+
+
+def is_sketchy(root: Path) -> bool:
+    """Tell whether ``root`` holds the sketches or the extended photos of Sketchy."""
+    return (root / _SKETCHY_SKETCHES).is_dir() or _sketchy_photos(root) is not None
+
+
+def load_sketchy(root: Path) -> Dataset:
+    """Load what is there of the two folders; a missing one leaves its side empty."""
+    sketches = root / _SKETCHY_SKETCHES
+    return load_folders(
+        "Sketchy Extension", sketches if sketches.is_dir() else None, _sketchy_photos(root), sketchy_categories()
     )
 
 
@@ -121,3 +163,7 @@ def _items(files: Mapping[str, Iterable[Path]], categories: Sequence[str]) -> tu
                 )
             items[item.id] = item
     return tuple(items.values())
+
+
+def _sketchy_photos(root: Path) -> Path | None:
+    return next((root / name for name in _SKETCHY_PHOTOS if (root / name).is_dir()), None)

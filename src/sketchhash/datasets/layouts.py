@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from sketchhash.datasets.cifar10 import is_cifar10, load_cifar10
-from sketchhash.datasets.folders import is_folder_pair, load_folder_pair
-from sketchhash.datasets.items import Dataset, Item
-from sketchhash.datasets.names import meaning
+from sketchhash.datasets.dataset import Dataset, pair
+from sketchhash.datasets.folders import (
+    is_folder_pair,
+    is_sketchy,
+    is_tuberlin,
+    load_folder_pair,
+    load_sketchy,
+    load_tuberlin,
+)
 from sketchhash.datasets.quickdraw import is_quickdraw, load_quickdraw
-from sketchhash.datasets.sketchy import is_sketchy, load_sketchy
 from sketchhash.datasets.stamps import is_stamps, load_stamps
 from sketchhash.datasets.synthetic import load as load_synthetic
-from sketchhash.datasets.tuberlin import is_tuberlin, load_tuberlin
 from sketchhash.errors import DatasetProblem
 
 SYNTHETIC = "synthetic"
@@ -61,35 +65,6 @@ def open_dataset(source: str | Path, photos: str | Path | None = None) -> Datase
     return dataset if photos is None else pair(dataset, _open(photos))
 
 
-def pair(sketches: Dataset, photos: Dataset) -> Dataset:
-    """Join the sketches of one dataset with the photos of another, over the categories both have.
-
-    Categories keep the sketch dataset's spelling; what only one side has is remarked on and left out.
-    """
-    photo_labels = {meaning(category): label for label, category in enumerate(photos.categories)}
-    shared = {
-        category: photo_labels[meaning(category)]
-        for category in sketches.categories
-        if meaning(category) in photo_labels
-    }
-    if not shared:
-        raise DatasetProblem(f"{sketches.name} and {photos.name} have no category in common.")
-    new_sketch_labels = {sketches.categories.index(category): new for new, category in enumerate(shared)}
-    new_photo_labels = {old: new for new, old in enumerate(shared.values())}
-    return Dataset(
-        name=f"{sketches.name} → {photos.name}",
-        categories=tuple(shared),
-        sketches=_relabelled(sketches.sketches, new_sketch_labels),
-        photos=_relabelled(photos.photos, new_photo_labels),
-        remarks=(
-            *sketches.remarks,
-            *photos.remarks,
-            f"{len(shared)} categories are in both; left out are {len(sketches.categories) - len(shared)} "
-            f"of {sketches.name} and {len(photos.categories) - len(shared)} of {photos.name}",
-        ),
-    )
-
-
 def _open(source: str | Path) -> Dataset:
     if str(source) == SYNTHETIC:
         return load_synthetic()
@@ -101,8 +76,3 @@ def _open(source: str | Path) -> Dataset:
             return layout.load(root)
     shapes = "\n".join(f"  {layout.name}: {layout.expected}" for layout in LAYOUTS)
     raise DatasetProblem(f"{root} does not look like a dataset. Expected in it one of\n{shapes}")
-
-
-def _relabelled(items: Sequence[Item], labels: dict[int, int]) -> tuple[Item, ...]:
-    kept = (replace(item, label=labels[item.label]) for item in items if item.label in labels)
-    return tuple(sorted(kept, key=lambda item: (item.label, item.id)))

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.datasets.items import Dataset, Item
+from sketchhash.datasets.dataset import Dataset, Item
 from sketchhash.errors import DatasetProblem
 from sketchhash.imaging.strokes import Drawing
 

@@ -25,8 +25,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from sketchhash.datasets.items import Dataset, Item
-from sketchhash.datasets.names import fold
+from sketchhash.datasets.dataset import Dataset, Item, join, joined_id
+from sketchhash.datasets.names import fold, meaning
 from sketchhash.errors import BadArgument, SplitProblem
 from sketchhash.files import replacing
 
@@ -187,6 +187,49 @@ def draw_zero_shot_split(
     queries = tuple(sketch.id for sketch in dataset.sketches if sketch.label in labels)
     split = Split(dataset.name, inventory_hash(dataset), seed if validation else 0, 0, 0.0, queries, (), unseen)
     return with_validation(split, dataset, validation)
+
+
+def draw_joined_split(
+    datasets: Sequence[Dataset],
+    queries: int = 10,
+    seed: int = 0,
+    unseen_photos: float = 0.0,
+    unseen_categories: Iterable[str] = (),
+    validation: int = 0,
+) -> Split:
+    """Draw a split of the joined datasets: within each as `draw_split` does, and without some categories in any."""
+    whole = join(datasets)
+    own = [draw_split(dataset, queries, seed, unseen_photos, validation) for dataset in datasets]
+
+    def named(kind: str) -> tuple[str, ...]:
+        if len(datasets) == 1:
+            return tuple(getattr(own[0], kind))
+        pairs = zip(datasets, own, strict=True)
+        return tuple(sorted(joined_id(dataset, name) for dataset, split in pairs for name in getattr(split, kind)))
+
+    spelling = {meaning(category): category for category in whole.categories}
+    wanted = list(unseen_categories)
+    if strangers := [category for category in wanted if meaning(category) not in spelling]:
+        raise SplitProblem(f"{whole.name} has no category {', '.join(map(repr, strangers))}.")
+    unseen = tuple(sorted({spelling[meaning(category)] for category in wanted}))
+    labels = {whole.categories.index(category) for category in unseen}
+    seen = {
+        kind: {item.id for item in items if item.label not in labels}
+        for kind, items in (("validation_sketches", whole.sketches), ("validation_photos", whole.photos))
+    }
+    return Split(
+        whole.name,
+        inventory_hash(whole),
+        seed,
+        queries,
+        unseen_photos,
+        named("query_sketches"),
+        named("held_out_photos"),
+        unseen,
+        validation,
+        tuple(name for name in named("validation_sketches") if name in seen["validation_sketches"]),
+        tuple(name for name in named("validation_photos") if name in seen["validation_photos"]),
+    )
 
 
 def with_validation(split: Split, dataset: Dataset, validation: int) -> Split:

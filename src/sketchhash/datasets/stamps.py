@@ -2,12 +2,20 @@
 
 ``stamps/<group>/…/<name>.png`` is a cut-out, and ``<name>.txt`` beside it begins with its English caption. Many stamps
 are drawings; only the photos among them are taken, which are some hundred everyday things.
+
+The caption says what a stamp shows: "A red kangaroo." is a kangaroo, "A pair of open scissors." are scissors, "Eat your
+broccoli!" is broccoli. The last words of a caption name the thing; if some of them name a category of TU-Berlin,
+Sketchy or Quick, Draw!, the longest such name is the category. Any other caption, without its article, is a category of
+its own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
@@ -15,19 +23,22 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sketchhash.datasets.items import Dataset, Item
-from sketchhash.datasets.stamp_captions import category_of
+from sketchhash.datasets.dataset import Dataset, Item
+from sketchhash.datasets.names import meaning, sketchy_categories, tuberlin_categories
 from sketchhash.errors import DatasetProblem
 from sketchhash.imaging import read_photo, shrink
 
 _TOPS = (Path(), Path("stamps"), Path("tuxpaint/stamps"), Path("usr/share/tuxpaint/stamps"))
+
 _GROUPS = ("animals", "food", "hobbies", "household", "plants", "vehicles")
+
 _LOOKED_AT = 50
 
 # Seen on contact sheets of the release of 2022-06-04. What lies in folders of these names is drawn, or nearly all.
 _DRAWN_FOLDERS = frozenset(
     {"cartoon", "clothes", "easter", "flags", "halloween", "hanukkah", "newyears", "roadsigns", "symbols"}
 )
+
 _DRAWN_STAMPS = frozenset(
     {"animals/insects/bee", "animals/insects/fly", "animals/mammals/echidna", "animals/mammals/hedgehog", "food/pizza"}
     | {"medical/tooth", "naturalforces/lightningbolt", "people/body_parts/eye", "space/planets/0_sun"}
@@ -37,7 +48,31 @@ _DRAWN_STAMPS = frozenset(
 )
 
 _LONGEST_SIDE = 512
+
 _MARGIN = 1 / 16
+
+_ARTICLES = frozenset({"a", "an", "another", "our", "some", "the", "two"})
+
+# "A pair of scissors" shows scissors; "a glass of water" shows a glass.
+_PARTS = frozenset({"baby", "bunch", "head", "pair", "plant", "quarter", "string"})
+
+# From here on, a caption tells something else.
+_ENDS = frozenset(
+    {"also", "are", "as", "at", "called", "covered", "for", "from", "in", "is", "lets", "like", "making"}
+    | {"means", "of", "or", "resembles", "used", "with"}
+)
+
+# Without an article, longer sentences are exclamations: then the name of the file says more.
+_MOST_WORDS = 3
+
+# Captions whose last words name something that the picture does not show.
+_READ_AS = {
+    "alien tree": "rambutan",
+    "edward bear": "teddy-bear",
+    "sea lion": "sea lion",
+    "trophy cup": "trophy",
+    "vw beetle": "car (sedan)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +128,20 @@ def photo_stamps(top: Path) -> list[Path]:
     return sorted(stamp for stamp in top.rglob("*.png") if not _is_drawn(stamp.relative_to(top)))
 
 
+def category_of(caption: str, file_name: str) -> str:
+    """Name what a stamp shows; ``file_name`` is without its suffix.
+
+    >>> category_of("A ripe, red tomato!", "tomato"), category_of("A pink tricycle.", "pink_tricycle")
+    ('tomato', 'pink tricycle')
+    """
+    words = _subject(caption) or _words(file_name) or [file_name]
+    phrase = " ".join(words)
+    if phrase in _READ_AS:
+        return _READ_AS[phrase]
+    endings = (_key(" ".join(words[start:])) for start in range(len(words)))
+    return next((_known()[ending] for ending in endings if ending in _known()), phrase)
+
+
 def _top(root: Path) -> Path | None:
     """Find the folder that holds the groups, in ``root`` itself or where a package has it."""
     for top in (root / below for below in _TOPS):
@@ -116,3 +165,37 @@ def _caption(stamp: Path) -> str:
         return stamp.with_suffix(".txt").read_text(encoding="utf-8", errors="replace").partition("\n")[0].strip()
     except FileNotFoundError:
         return ""
+
+
+def _subject(caption: str) -> list[str]:
+    """Give the words that name the thing, or none if the caption does not begin with it."""
+    words = _words(re.split(r"[.!?(:—]", caption, maxsplit=1)[0])
+    named = words[: next((place for place, word in enumerate(words) if place and word in _ENDS - {"of"}), None)]
+    if words[:1] and words[0] not in _ARTICLES and len(named) > _MOST_WORDS:
+        return []
+    while named and (named[0] in _ARTICLES or (named[0] in _PARTS and named[1:2] == ["of"])):
+        named = named[1:] if named[0] in _ARTICLES else named[2:]
+    return named[: named.index("of")] if "of" in named else named
+
+
+def _words(text: str) -> list[str]:
+    """Split into lower-case words; numbers that stand alone only count stamps."""
+    words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower())
+    return [word for word in words if not word.isdigit()]
+
+
+@cache
+def _known() -> dict[str, str]:
+    """Give the names that datasets of sketches use, in the spelling of the first that has them."""
+    quickdraw = (files("sketchhash.datasets") / "lists" / "quickdraw.txt").read_text(encoding="utf-8").splitlines()
+    names = (*tuberlin_categories().names, *sketchy_categories().names, *quickdraw[1:])
+    return {_key(name): name for name in reversed(names)}
+
+
+def _key(name: str) -> str:
+    """Give one key to all spellings of a name, singular or plural: grapes and grape, leaves and leaf."""
+    key = meaning(name)
+    for ending, single in (("ves", "f"), ("ies", "y"), ("oes", "o"), ("ss", "ss"), ("s", "")):
+        if key.endswith(ending):
+            return meaning(key.removesuffix(ending) + single)
+    return key

@@ -5,7 +5,6 @@ and refuses a folder that is damaged, incomplete or made for another version.
 """
 
 from sketchhash.model.card import CardFacts, DataSource, model_card
-from sketchhash.model.encoder import Model
 from sketchhash.model.folder import Inspection, read_manifest, verify, write_model
 from sketchhash.model.manifest import (
     FileRecord,
@@ -15,6 +14,7 @@ from sketchhash.model.manifest import (
     PhotoInput,
     TokenInput,
 )
+from sketchhash.model.model import Model
 
 __all__ = [
     "CardFacts",

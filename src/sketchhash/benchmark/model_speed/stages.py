@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sketchhash.imaging import Drawing, InkStyle, fit_square, rasterise, read_sketch
 from sketchhash.model import layout, read_manifest
-from sketchhash.model.network import Network, Port
+from sketchhash.model.model import Network, Port
 from sketchhash.tokens import TokenStyle, detector, token_map
 
 Picture = NDArray[np.uint8]

@@ -6,9 +6,8 @@ the problem the paper solves. Everything follows from a seed.
 """
 
 from sketchhash.datasets.synthetic.catalogue import CATEGORIES
-from sketchhash.datasets.synthetic.loading import load
-from sketchhash.datasets.synthetic.photographer import render_photo
-from sketchhash.datasets.synthetic.sketcher import draw_sketch
-from sketchhash.datasets.synthetic.writing import write
+from sketchhash.datasets.synthetic.photos import render_photo
+from sketchhash.datasets.synthetic.sketches import draw_sketch
+from sketchhash.datasets.synthetic.world import load, write
 
 __all__ = ["CATEGORIES", "draw_sketch", "load", "render_photo", "write"]

@@ -1,4 +1,4 @@
-"""Places to take a photo in: sky, ground and clutter, out of focus behind the thing itself.
+"""Places to take a photo in: sky, ground and clutter, out of focus behind the thing itself, and textures.
 
 A place is painted at half the photo's size, which blurs it as distance does, and costs a quarter.
 """
@@ -8,13 +8,138 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 import numpy as np
-from PIL import Image, ImageFilter
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFilter
 
-from sketchhash.datasets.synthetic.painter import Painter, Picture
-from sketchhash.datasets.synthetic.parts import PALETTE, Colour, Surface
-from sketchhash.datasets.synthetic.shapes import box, ellipse, lathe, limb, polygon, turn
+from sketchhash.datasets.synthetic.parts import (
+    PALETTE,
+    Colour,
+    Outline,
+    Surface,
+    box,
+    ellipse,
+    lathe,
+    limb,
+    polygon,
+    turn,
+)
+
+Grain = NDArray[np.float32]
+
+TILE = 512
+
+# Spectrum of each surface: how fast the noise falls with frequency, how much it is drawn out downwards and
+# sideways, and how strongly it shows.
+_SPECTRA: dict[Surface, tuple[float, float, float, float]] = {
+    Surface.PLAIN: (1.4, 1.0, 1.0, 0.03),
+    Surface.FUR: (0.9, 2.4, 1.0, 0.12),
+    Surface.WOOD: (1.3, 14.0, 1.0, 0.13),
+    Surface.LEAVES: (0.9, 1.0, 1.2, 0.26),
+    Surface.CLOTH: (0.8, 1.0, 1.0, 0.06),
+    Surface.STONE: (1.2, 1.0, 1.0, 0.10),
+}
+
+Picture = NDArray[np.float32]
+
+
+def grain(surface: Surface, rng: np.random.Generator, height: int, width: int) -> Grain:
+    """Cut a random patch ``(height, width)`` to multiply a colour with: its mean is one."""
+    contrast = _SPECTRA[surface][3]
+    return 1 + contrast * noise(surface, rng, height, width)
+
+
+def noise(surface: Surface, rng: np.random.Generator, height: int, width: int) -> Grain:
+    """Cut a random patch ``(height, width)`` of mean zero and deviation one."""
+    rows, columns = rng.integers(TILE, size=2)
+    return (
+        tile(surface)
+        .take(range(rows, rows + height), 0, mode="wrap")
+        .take(range(columns, columns + width), 1, mode="wrap")
+    )
+
+
+@cache
+def tile(surface: Surface) -> Grain:
+    """Give the whole repeating tile ``(TILE, TILE)`` of mean zero and deviation one."""
+    fall, down, sideways, _ = _SPECTRA[surface]
+    white = np.random.default_rng(list(Surface).index(surface)).standard_normal((TILE, TILE))
+    frequency = np.fft.fftfreq(TILE)
+    distance = np.hypot(frequency[:, None] * down, frequency[None, :] * sideways)
+    distance[0, 0] = np.inf
+    coloured = np.fft.ifft2(np.fft.fft2(white) / distance**fall).real
+    normal: Grain = ((coloured - coloured.mean()) / coloured.std()).astype(np.float32)
+    return normal
+
+
+class Painter:
+    """Paints one place; all lengths and places are shares of the canvas."""
+
+    def __init__(self, rng: np.random.Generator, size: int, horizon: float) -> None:
+        """Begin with an empty canvas of ``size`` pixels a side."""
+        self.rng = rng
+        self.size = size
+        self.horizon = horizon
+        self._row = min(max(int(horizon * size), 1), size - 1)
+        self._image = Image.new("RGB", (size, size))
+
+    def image(self) -> Image.Image:
+        """Give what has been painted so far."""
+        return self._image
+
+    def backdrop(self, top: Colour, bottom: Colour, clouds: float, kind: Surface = Surface.STONE) -> None:
+        """Fill everything with a gradient that turns white (or dark, if negative) where clouds are."""
+        run = np.linspace(0, 1, self.size, dtype=np.float32)[:, None, None]
+        colour = self._vary(top) * (1 - run) + self._vary(bottom) * run
+        mist = np.maximum(noise(kind, self.rng, self.size, self.size), -0.3 if clouds > 0 else -2)
+        self._show(colour + np.float32(clouds) * mist[..., None])
+
+    def ground(self, colour: Colour, kind: Surface, contrast: float) -> None:
+        """Lay a floor from the horizon down, its grain larger as it comes nearer."""
+        near = (np.arange(self._row, self.size, dtype=np.float32)[:, None] - self._row) / self.size + 0.12
+        across = (np.arange(self.size, dtype=np.float32)[None, :] - self.size / 2) / near * 0.5
+        shift = self.rng.integers(TILE, size=2)
+        rows = (24 / near + shift[0]).astype(np.intp) % TILE
+        columns = (across + shift[1]).astype(np.intp) % TILE
+        pattern = tile(kind)[rows, columns]
+        light = (0.85 + 0.35 * near + contrast * pattern)[..., None]
+        floor = self._vary(colour) * light
+        picture = np.asarray(self._image, dtype=np.float32) / np.float32(255)
+        self._show(np.vstack((picture[: self._row], floor)))
+
+    def lump(self, outline: Outline, colour: Colour) -> None:
+        """Draw a piece of clutter with a lit and a dark side."""
+        draw = ImageDraw.Draw(self._image)
+        centre = outline.mean(axis=0)
+        for shrink, light in ((1.0, 0.7), (0.88, 0.9), (0.6, 1.1)):
+            lit = (outline - centre) * shrink + centre - (1 - shrink) * 0.06
+            draw.polygon([(x, y) for x, y in (lit * self.size).tolist()], fill=_byte(colour, light))
+
+    def sheet(self, outline: Outline, colour: Colour) -> None:
+        """Draw a flat piece of clutter."""
+        points = [(x, y) for x, y in (outline * self.size).tolist()]
+        ImageDraw.Draw(self._image).polygon(points, fill=_byte(colour, 1.0))
+
+    def any_colour(self) -> Colour:
+        """Choose a colour for clutter, duller than a thing's."""
+        names = tuple(PALETTE)
+        red, green, blue = PALETTE[names[int(self.rng.integers(len(names)))]]
+        grey = (red + green + blue) / 3
+        return (0.5 * (red + grey), 0.5 * (green + grey), 0.5 * (blue + grey))
+
+    def spots(self, low: int, high: int) -> list[tuple[float, float, float]]:
+        """Draw a few triples ``(x, y, size)`` from 0 to 1, to scatter clutter by."""
+        count = int(self.rng.integers(low, high + 1))
+        return [(x, y, size) for x, y, size in self.rng.random((count, 3)).tolist()]
+
+    def _vary(self, colour: Colour) -> NDArray[np.float32]:
+        varied = np.array(colour) * self.rng.uniform(0.85, 1.1) + self.rng.normal(0, 0.025, 3)
+        return varied.astype(np.float32)
+
+    def _show(self, picture: Picture) -> None:
+        self._image = Image.fromarray((np.clip(picture, 0, 1) * 255).astype(np.uint8))
 
 
 class Footing(Enum):
@@ -40,6 +165,11 @@ def paint(place: Place, rng: np.random.Generator, size: int, horizon: float) -> 
     blurred = painter.image().filter(ImageFilter.GaussianBlur(rng.uniform(0.2, 1.6) * size / 224))
     scaled = blurred.resize((size, size), Image.Resampling.BICUBIC)
     return np.asarray(scaled, dtype=np.float32) / np.float32(255)
+
+
+def _byte(colour: Colour, light: float) -> tuple[int, int, int]:
+    red, green, blue = (min(max(int(channel * light * 255), 0), 255) for channel in colour)
+    return (red, green, blue)
 
 
 def _sky(p: Painter) -> None:

@@ -14,10 +14,6 @@ from sketchhash.datasets.synthetic.parts import (
     Part,
     Proportions,
     Surface,
-    line,
-    solid,
-)
-from sketchhash.datasets.synthetic.shapes import (
     arc,
     blob,
     box,
@@ -25,9 +21,11 @@ from sketchhash.datasets.synthetic.shapes import (
     ellipse,
     lathe,
     limb,
+    line,
     mirror,
     polar,
     polygon,
+    solid,
     turn,
 )
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from sketchhash.datasets.synthetic.catalogue import find
-from sketchhash.datasets.synthetic.parts import Part, Proportions
-from sketchhash.datasets.synthetic.shapes import Outline, turn
+from sketchhash.datasets.synthetic.parts import Outline, Part, Proportions, turn
 from sketchhash.imaging.strokes import Drawing
 
 Line = NDArray[np.complex128]

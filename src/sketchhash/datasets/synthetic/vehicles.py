@@ -13,10 +13,18 @@ from sketchhash.datasets.synthetic.parts import (
     Part,
     Proportions,
     Surface,
+    arc,
+    blob,
+    box,
+    curve,
+    ellipse,
+    lathe,
+    limb,
     line,
+    polar,
+    polygon,
     solid,
 )
-from sketchhash.datasets.synthetic.shapes import arc, blob, box, curve, ellipse, lathe, limb, polar, polygon
 
 GLASS = Material((0.45, 0.56, 0.62), shine=0.9, roundness=0.2)
 RUBBER = Material((0.09, 0.09, 0.10), shine=0.1)

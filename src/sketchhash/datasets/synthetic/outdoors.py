@@ -11,14 +11,10 @@ from sketchhash.datasets.synthetic.parts import (
     BRIGHT,
     DARK,
     Material,
+    Outline,
     Part,
     Proportions,
     Surface,
-    line,
-    solid,
-)
-from sketchhash.datasets.synthetic.shapes import (
-    Outline,
     arc,
     blob,
     box,
@@ -26,9 +22,11 @@ from sketchhash.datasets.synthetic.shapes import (
     ellipse,
     lathe,
     limb,
+    line,
     mirror,
     polar,
     polygon,
+    solid,
     turn,
 )
 

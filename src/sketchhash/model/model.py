@@ -1,15 +1,16 @@
 """A trained model, ready to turn photos and drawings into values whose signs are their codes.
 
 Values are ``(n, bits)`` of ``float32``; `sketchhash.codes.pack` makes codes of them, where zero counts as
-positive.
+positive. The networks are ONNX graphs that run on the CPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,19 @@ from sketchhash.imaging.photos import fit_square
 from sketchhash.imaging.strokes import Drawing
 from sketchhash.model import layout
 from sketchhash.model.folder import read_manifest, require_intact
-from sketchhash.model.manifest import Manifest, TokenInput
-from sketchhash.model.network import Network, Port
+from sketchhash.model.manifest import FETCH_AGAIN, Manifest, TokenInput
 from sketchhash.tokens import Detector, TokenStyle, detector, token_map
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
 
 # Larger batches gain little: an AlexNet-sized graph takes 23.7 ms a photo alone, 15.7 by 16, 15.1 by 32.
 _BATCH = 16
 
 Photo = NDArray[np.uint8]
+
+_ONLY_FATAL = 4
 
 
 class Model:
@@ -108,6 +114,35 @@ class Model:
         return self.encode_sketches(ink[np.newaxis])
 
 
+@dataclass(frozen=True)
+class Port:
+    """An input or output as a graph declares it; ``shape`` leaves out the first axis, which must be free."""
+
+    name: str
+    element: str
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        """Read as ``photos uint8 (n, 224, 224, 3)``."""
+        return f"{self.name} {self.element} ({', '.join(map(str, ('n', *self.shape)))})"
+
+
+class Network:
+    """A graph that gives one value per bit for each row of its inputs; safe to run from many threads."""
+
+    def __init__(self, path: Path, inputs: Sequence[Port], bits: int, threads: int) -> None:
+        """Open the graph at ``path``, or raise `IncompatibleModel` when it is not one that was asked for."""
+        self._session = _open(path, threads)
+        output = Port("values", "float", (bits,))
+        _check_ports(f"{path} takes", self._session.get_inputs(), inputs)
+        _check_ports(f"{path} gives", self._session.get_outputs(), [output])
+
+    def run(self, inputs: Mapping[str, NDArray[np.uint8]]) -> NDArray[np.float32]:
+        """Give ``(rows, bits)`` values."""
+        values: NDArray[np.float32] = self._session.run(["values"], dict(inputs))[0]
+        return values
+
+
 def _batches(count: int) -> Iterator[slice]:
     return (slice(start, start + _BATCH) for start in range(0, count, _BATCH))
 
@@ -140,3 +175,36 @@ def _find_detector(manifest: Manifest, tokens: TokenInput, folder: Path) -> Dete
             "Install the version of sketchhash named in the model's README.md, or export the model anew."
         )
     return found
+
+
+def _open(path: Path, threads: int) -> InferenceSession:
+    # Imported here so that `sketchhash --help` does not wait for the runtime's library.
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = _ONLY_FATAL
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as problem:  # the runtime's many errors share no nearer ancestor
+        raise IncompatibleModel(f"{path} is not a network that can be run: {problem}. {FETCH_AGAIN}") from problem
+
+
+def _check_ports(claim: str, declared: list[Any], expected: Sequence[Port]) -> None:
+    """Compare names, element types and shapes; the order of inputs does not matter, as they go by name."""
+    found = sorted(_describe(port) for port in declared)
+    wanted = sorted(map(str, expected))
+    if found != wanted:
+        raise IncompatibleModel(
+            f"{claim} {' and '.join(found)}, but its manifest says {' and '.join(wanted)}. Export the model anew."
+        )
+
+
+def _describe(port: Any) -> str:  # noqa: ANN401 - onnxruntime is untyped
+    element = port.type.removeprefix("tensor(").removesuffix(")")
+    axes = [str(axis) for axis in port.shape]
+    if axes and not isinstance(port.shape[0], int):
+        axes[0] = "n"
+    return f"{port.name} {element} ({', '.join(axes)})"

@@ -12,11 +12,8 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from sketchhash.datasets.synthetic import scenery
 from sketchhash.datasets.synthetic.catalogue import find
-from sketchhash.datasets.synthetic.painter import Picture
-from sketchhash.datasets.synthetic.parts import Material, Part, Proportions
-from sketchhash.datasets.synthetic.scenery import Footing
-from sketchhash.datasets.synthetic.shapes import Outline
-from sketchhash.datasets.synthetic.textures import grain
+from sketchhash.datasets.synthetic.parts import Material, Outline, Part, Proportions
+from sketchhash.datasets.synthetic.scenery import Footing, Picture, grain
 
 Mask = NDArray[np.float32]
 

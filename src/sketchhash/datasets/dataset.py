@@ -1,0 +1,155 @@
+"""The contract of every dataset: categories, and sketches and photos as items that are decoded when asked.
+
+Datasets also go together. `pair` takes the sketches of one and the photos of another; `join` takes everything of
+several. Joined ids are prefixed with the name of the dataset they come from, so that every item can still be told apart
+and every protocol can still be drawn within one dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.datasets.names import meaning
+from sketchhash.errors import BadArgument, DatasetProblem
+from sketchhash.imaging import InkStyle, normalise_ink, rasterise, read_photo, read_sketch
+from sketchhash.imaging.strokes import Drawing
+
+_STYLE = InkStyle()
+_SEPARATOR = ": "  # between the name of a dataset and the id of an item that was joined from it
+
+
+class Packed(Protocol):
+    """A picture inside a larger file, read when asked: pixels ``(h, w)`` or ``(h, w, 3)``, or strokes."""
+
+    def read(self) -> NDArray[np.uint8] | Drawing:
+        """Decode this one picture."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One sketch or photo.
+
+    The id is unique and stable within its dataset and kind, and does not depend on where the dataset lies:
+    splits are written in ids. The label is the row of the category in `Dataset.categories`.
+    """
+
+    id: str
+    label: int
+    content: Path | Drawing | Packed
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What a loader found: items sorted by (label, id), and remarks on what it had to leave out."""
+
+    name: str
+    categories: tuple[str, ...]
+    sketches: Sequence[Item]
+    photos: Sequence[Item]
+    remarks: tuple[str, ...] = ()
+
+
+def photo_pixels(item: Item, longest: int | None = None) -> NDArray[np.uint8]:
+    """Decode a photo item: ``(height, width, 3)``; a large file need not be decoded beyond ``longest``."""
+    if isinstance(item.content, Path):
+        return read_photo(item.content, longest=longest)
+    pixels = item.content if isinstance(item.content, Drawing) else item.content.read()
+    if isinstance(pixels, Drawing):
+        raise DatasetProblem(f"{item.id} is a drawing, not a photo.")
+    return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
+
+
+def sketch_ink(item: Item, size: int, style: InkStyle = _STYLE) -> NDArray[np.uint8]:
+    """Decode a sketch item to ink ``(size, size)``, whether it was stored as strokes or as a picture."""
+    if isinstance(item.content, Path):
+        return read_sketch(item.content, size, style)
+    content = item.content if isinstance(item.content, Drawing) else item.content.read()
+    return rasterise(content, size, style) if isinstance(content, Drawing) else normalise_ink(content, size, style)
+
+
+def pair(sketches: Dataset, photos: Dataset) -> Dataset:
+    """Join the sketches of one dataset with the photos of another, over the categories both have.
+
+    Categories keep the sketch dataset's spelling; what only one side has is remarked on and left out.
+    """
+    photo_labels = {meaning(category): label for label, category in enumerate(photos.categories)}
+    shared = {
+        category: photo_labels[meaning(category)]
+        for category in sketches.categories
+        if meaning(category) in photo_labels
+    }
+    if not shared:
+        raise DatasetProblem(f"{sketches.name} and {photos.name} have no category in common.")
+    new_sketch_labels = {sketches.categories.index(category): new for new, category in enumerate(shared)}
+    new_photo_labels = {old: new for new, old in enumerate(shared.values())}
+    return Dataset(
+        name=f"{sketches.name} → {photos.name}",
+        categories=tuple(shared),
+        sketches=_relabelled(sketches.sketches, new_sketch_labels),
+        photos=_relabelled(photos.photos, new_photo_labels),
+        remarks=(
+            *sketches.remarks,
+            *photos.remarks,
+            f"{len(shared)} categories are in both; left out are {len(sketches.categories) - len(shared)} "
+            f"of {sketches.name} and {len(photos.categories) - len(shared)} of {photos.name}",
+        ),
+    )
+
+
+def join(datasets: Sequence[Dataset]) -> Dataset:
+    """Put datasets together over all their categories; one dataset stays as it is.
+
+    A category that has other names in other datasets takes the name of the first dataset that has it.
+    """
+    if len(datasets) == 1:
+        return datasets[0]
+    names = [dataset.name for dataset in datasets]
+    if len(set(names)) < len(names):
+        raise BadArgument(f"Datasets to join need names of their own; got {', '.join(names)}. Rename a folder.")
+    spelling: dict[str, str] = {}
+    for dataset in datasets:
+        for category in dataset.categories:
+            spelling.setdefault(meaning(category), category)
+    categories = tuple(sorted(spelling.values()))
+    labels = {category: label for label, category in enumerate(categories)}
+
+    def joined(kind: str) -> tuple[Item, ...]:
+        items = (
+            replace(
+                item, id=joined_id(dataset, item.id), label=labels[spelling[meaning(dataset.categories[item.label])]]
+            )
+            for dataset in datasets
+            for item in getattr(dataset, kind)
+        )
+        return tuple(sorted(items, key=lambda item: (item.label, item.id)))
+
+    return Dataset(
+        name=" + ".join(names),
+        categories=categories,
+        sketches=joined("sketches"),
+        photos=joined("photos"),
+        remarks=tuple(remark for dataset in datasets for remark in dataset.remarks),
+    )
+
+
+def joined_id(dataset: Dataset, item_id: str) -> str:
+    """Return the id that an item of ``dataset`` has among joined datasets."""
+    return f"{dataset.name}{_SEPARATOR}{item_id}"
+
+
+def collection(dataset: Dataset, item: Item) -> str:
+    """Name the dataset that an item of a joined dataset comes from."""
+    name, separator, _ = item.id.partition(_SEPARATOR)
+    return name if separator else dataset.name
+
+
+def _relabelled(items: Sequence[Item], labels: dict[int, int]) -> tuple[Item, ...]:
+    kept = (replace(item, label=labels[item.label]) for item in items if item.label in labels)
+    return tuple(sorted(kept, key=lambda item: (item.label, item.id)))

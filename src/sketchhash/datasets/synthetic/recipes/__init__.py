@@ -1,1 +1,0 @@
-"""Recipes: one small function a category, from proportions to parts, back to front."""
