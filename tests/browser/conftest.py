@@ -13,7 +13,7 @@ import pytest
 from stand_in import FakeService, Handler
 
 from sketchhash.datasets.synthetic.sketches import draw_sketch
-from sketchhash.server import Access, create_app, listen, open_service, server
+from sketchhash.server import Access, create_app, create_server, listen, open_service
 
 CHROMIUM = Path("/usr/bin/chromium")
 CHROMIUM_FLAGS = [
@@ -55,7 +55,7 @@ def run_service():
     @contextmanager
     def run(gallery: Path, model_folder: Path, access: Access) -> Iterator[str]:
         with open_service(gallery, model_folder) as service, listen("127.0.0.1", 0) as listener:
-            answering = server(create_app(service, access))
+            answering = create_server(create_app(service, access))
             thread = threading.Thread(target=answering.run, kwargs={"sockets": [listener]})
             thread.start()
             try:

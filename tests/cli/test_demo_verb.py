@@ -110,7 +110,7 @@ def test_without_apt_get_the_synthetic_world_is_shown_and_it_says_so(demo, monke
     monkeypatch.setattr(demo_photos.synthetic, "load", small)
     result = demo("--check")
     assert result.exit_code == 0, result.output
-    assert "are not to be had: there is no apt-get on this system." in result.stderr
+    assert "are not available: there is no apt-get on this system." in result.stderr
     assert "The photos are of the synthetic world" in result.stderr
     assert "(apple)" in result.stdout and "(cat)" in result.stdout
 

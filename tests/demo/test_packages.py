@@ -7,7 +7,7 @@ import time
 import pytest
 
 from sketchhash.demo import packages
-from sketchhash.demo.packages import NoPackage, becoming, scratch, unpacked
+from sketchhash.demo.packages import PackageUnavailable, atomic_folder, scratch_folder, unpacked_package
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def archive(tmp_path):
 def test_a_package_is_unpacked_and_gone_afterwards(apt_get, archive, tmp_path):
     apt_get(f'echo "$@" > {tmp_path}/asked; cp {archive} things_1.0_all.deb')
     room = tmp_path / "room"
-    with unpacked("things", room) as files:
+    with unpacked_package("things", room) as files:
         assert (files / "usr/share/hello.txt").read_text() == "hello"
         assert files.is_relative_to(room)
     assert (tmp_path / "asked").read_text().split()[-2:] == ["download", "things"]
@@ -29,7 +29,7 @@ def test_a_package_is_unpacked_and_gone_afterwards(apt_get, archive, tmp_path):
 
 
 def reason_for(room):
-    with pytest.raises(NoPackage) as problem, unpacked("things", room, 1000):
+    with pytest.raises(PackageUnavailable) as problem, unpacked_package("things", room, 1000):
         pass
     assert list(room.iterdir()) == []
     return str(problem.value)
@@ -37,7 +37,10 @@ def reason_for(room):
 
 def test_without_apt_get_it_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NoPackage, match="there is no apt-get on this system"), unpacked("things", tmp_path):
+    with (
+        pytest.raises(PackageUnavailable, match="there is no apt-get on this system"),
+        unpacked_package("things", tmp_path),
+    ):
         pass
 
 
@@ -74,7 +77,7 @@ def test_a_disk_that_is_nearly_full_is_left_alone(apt_get, tmp_path, monkeypatch
 
 
 def test_a_folder_appears_when_its_block_ends(tmp_path):
-    with becoming(tmp_path / "shelf" / "photos") as folder:
+    with atomic_folder(tmp_path / "shelf" / "photos") as folder:
         (folder / "a.txt").write_text("a")
         assert not (tmp_path / "shelf" / "photos").exists()
     assert [path.name for path in (tmp_path / "shelf").iterdir()] == ["photos"]
@@ -83,16 +86,16 @@ def test_a_folder_appears_when_its_block_ends(tmp_path):
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, OSError])
 def test_nothing_is_left_of_a_folder_that_was_not_finished(tmp_path, end):
-    with pytest.raises(end), becoming(tmp_path / "photos") as folder:
+    with pytest.raises(end), atomic_folder(tmp_path / "photos") as folder:
         (folder / "a.txt").write_text("a")
         raise end
     assert list(tmp_path.iterdir()) == []
 
 
 def test_another_process_may_be_faster(tmp_path):
-    with becoming(tmp_path / "photos") as slow:
+    with atomic_folder(tmp_path / "photos") as slow:
         (slow / "a.txt").write_text("slow")
-        with becoming(tmp_path / "photos") as fast:
+        with atomic_folder(tmp_path / "photos") as fast:
             (fast / "a.txt").write_text("fast")
     assert (tmp_path / "photos" / "a.txt").read_text() == "fast"
     assert [path.name for path in tmp_path.iterdir()] == ["photos"]
@@ -102,6 +105,6 @@ def test_what_a_killed_process_left_is_swept_away_after_a_day(tmp_path):
     for name, age in ((".unfinished-old", 25), (".unfinished-new", 1), ("photos", 25)):
         (tmp_path / name / "inside").mkdir(parents=True)
         os.utime(tmp_path / name, (time.time() - age * 3600,) * 2)
-    with scratch(tmp_path):
+    with scratch_folder(tmp_path):
         pass
     assert {path.name for path in tmp_path.iterdir()} == {".unfinished-new", "photos"}

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from sketchhash.demo import choose_photos, own_photos, photos
-from sketchhash.demo.packages import NoPackage
+from sketchhash.demo.packages import PackageUnavailable
 from sketchhash.errors import BadArgument
 from sketchhash.imaging import read_photo
 
@@ -25,7 +25,7 @@ def gather(monkeypatch):
     def gather_stamps(folder, listener):
         gather_stamps.asked.append(folder)
         if gather_stamps.reason:
-            raise NoPackage(gather_stamps.reason)
+            raise PackageUnavailable(gather_stamps.reason)
         folder.mkdir(parents=True)
 
     gather_stamps.reason, gather_stamps.asked = None, []
@@ -46,7 +46,7 @@ def test_without_stamps_it_says_why_and_shows_the_synthetic_world(gather, tmp_pa
     gather.reason = "there is no apt-get on this system"
     chosen = choose_photos(tmp_path, listener)
     assert len(list(chosen.folder.glob("photos/apple/*.jpg"))) == 8
-    assert listener.said[0].endswith("are not to be had: there is no apt-get on this system.")
+    assert listener.said[0].endswith("are not available: there is no apt-get on this system.")
     assert "synthetic world" in listener.said[1] and "--photos" in listener.said[1]
 
 
@@ -137,12 +137,12 @@ def test_stamps_come_from_the_package_where_there_are_none(system, tmp_path, mon
     asked = []
 
     @contextmanager
-    def unpacked(package, room, free_bytes):
+    def unpacked_package(package, room, free_bytes):
         asked.append((package, room))
         yield system
 
     monkeypatch.setattr(photos, "_SYSTEM", tmp_path / "bare")
-    monkeypatch.setattr(photos, "unpacked", unpacked)
+    monkeypatch.setattr(photos, "unpacked_package", unpacked_package)
     photos.gather_stamps(tmp_path / "cache" / "stamps", listener)
     assert asked == [("tuxpaint-stamps-default", tmp_path / "cache")]
     assert "160 MB" in listener.said[0]
@@ -158,12 +158,12 @@ def test_a_broken_stamp_is_told_and_left_out(installed, tmp_path, listener):
 
 def test_a_package_without_photos_is_none(installed, tmp_path, listener, monkeypatch):
     @contextmanager
-    def unpacked(*_):
+    def unpacked_package(*_):
         yield tmp_path / "nothing"
 
     monkeypatch.setattr(photos, "_SYSTEM", tmp_path / "bare")
-    monkeypatch.setattr(photos, "unpacked", unpacked)
-    with pytest.raises(NoPackage, match="has no photos"):
+    monkeypatch.setattr(photos, "unpacked_package", unpacked_package)
+    with pytest.raises(PackageUnavailable, match="has no photos"):
         photos.gather_stamps(tmp_path / "cache" / "stamps", listener)
     assert list((tmp_path / "cache").iterdir()) == []
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from sketchhash.gallery import Gallery, index_photos
-from sketchhash.server import Access, create_app, listen, open_service, server
+from sketchhash.server import Access, create_app, create_server, listen, open_service
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would rather have httpx2, which schemathesis does not use
@@ -108,7 +108,7 @@ def running():
     @contextmanager
     def run(app):
         with listen("127.0.0.1", 0) as listener:
-            running_server = server(app)
+            running_server = create_server(app)
             thread = threading.Thread(target=running_server.run, kwargs={"sockets": [listener]})
             thread.start()
             try:

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from sketchhash.gallery import index_photos
-from sketchhash.server import Access, Patience, create_app, open_service
+from sketchhash.server import Access, RequestLimits, create_app, open_service
 from sketchhash.server import service as service_module
 from sketchhash.server.errors import TooBusy
 from sketchhash.server.limits import WorkPool
@@ -86,7 +86,7 @@ def test_a_full_queue_is_answered_with_503_and_when_to_come_back(service, client
     full.close()
 
 
-PATIENCE = Patience(drawing_bytes=1000, picture_bytes=5000, arriving_seconds=0.5, taking_seconds=0.5)
+LIMITS = RequestLimits(drawing_bytes=1000, picture_bytes=5000, receive_seconds=0.5, send_seconds=0.5)
 ENOUGH = 8.0  # seconds until a test gives up on a server that should have closed long before
 
 HEAD = b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -95,7 +95,7 @@ HEAD = b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicati
 @pytest.fixture
 def address(service, running, monkeypatch):
     monkeypatch.setattr(service_module, "HEADER_SECONDS", 0.5)
-    with running(create_app(service, Access(), PATIENCE)) as address:
+    with running(create_app(service, Access(), LIMITS)) as address:
         yield address
 
 
@@ -176,7 +176,7 @@ def test_a_client_that_does_not_read_is_cut_off(gallery, photos, model, model_fo
     photo = gallery.at(photos / "large.png").id
     with (
         open_service(gallery_file, model_folder) as service,
-        running(create_app(service, Access(), PATIENCE)) as address,
+        running(create_app(service, Access(), LIMITS)) as address,
     ):
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

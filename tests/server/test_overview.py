@@ -7,7 +7,7 @@ import numpy as np
 from sketchhash.gallery import Sample, index_photos
 from sketchhash.server.overview import map_codes
 from sketchhash.server.photos import common_root
-from sketchhash.server.search import FollowingSample
+from sketchhash.server.search import SampleCache
 
 
 def test_the_gallery_is_told_in_numbers(client, service):
@@ -32,10 +32,10 @@ def test_the_numbers_follow_the_gallery(client, gallery, photos, model, paint_ph
 
 
 def test_numbers_are_counted_again_only_after_a_change(service, gallery, photos):
-    first = service.census.take()
-    assert service.census.take() is first
+    first = service.overview.get()
+    assert service.overview.get() is first
     gallery.remove([photos / "f.png"])
-    assert service.census.take().photos == 5
+    assert service.overview.get().photos == 5
 
 
 def test_all_photos_lie_below_the_common_root(gallery, photos, tmp_path):
@@ -68,11 +68,11 @@ def test_a_sample_is_spread_over_all_photos_that_are_left(gallery, photos, id_of
 
 
 def test_a_sample_is_drawn_again_when_the_gallery_has_changed_much(gallery, photos):
-    sample = FollowingSample(gallery, 100)
-    first = sample.at(100)
-    assert sample.at(105) is first
+    sample = SampleCache(gallery, 100)
+    first = sample.get(100)
+    assert sample.get(105) is first
     gallery.remove([photos / "2024"])
-    assert len(sample.at(120).ids) == 2
+    assert len(sample.get(120).ids) == 2
 
 
 def test_codes_that_are_alike_lie_close_on_the_map():

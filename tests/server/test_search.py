@@ -242,30 +242,30 @@ def random_codes(count, bits, rng):
 
 @given(
     photos=st.integers(1, 10**9),
-    middle=st.floats(0, 1024),
-    spread=st.floats(0.5, 100),
+    median=st.floats(0, 1024),
+    deviation=st.floats(0.5, 100),
     distances=st.lists(st.integers(0, 1024), min_size=2, max_size=2),
 )
-def test_similarity_never_rises_with_the_distance(photos, middle, spread, distances):
-    chance = Chance(photos, middle, spread)
+def test_similarity_never_rises_with_the_distance(photos, median, deviation, distances):
+    chance = Chance(photos, median, deviation)
     near, far = sorted(distances)
     assert 1 >= chance.similarity(near) >= chance.similarity(far) >= 0
 
 
 @pytest.mark.parametrize("bits", [16, 64, 256])
-def test_middle_and_spread_are_those_of_unrelated_codes(bits):
+def test_median_and_deviation_are_those_of_unrelated_codes(bits):
     rng = np.random.default_rng(0)
     chance = Chance.estimate(random_codes(1, bits, rng), random_codes(4096, bits, rng), 10**6)
-    assert chance.middle == pytest.approx(bits / 2, rel=0.05)
-    assert chance.spread == pytest.approx(np.sqrt(bits) / 2, rel=0.15)
+    assert chance.median == pytest.approx(bits / 2, rel=0.05)
+    assert chance.deviation == pytest.approx(np.sqrt(bits) / 2, rel=0.15)
 
 
-def test_photos_of_what_was_drawn_do_not_widen_the_spread():
+def test_photos_of_what_was_drawn_do_not_widen_the_distribution():
     rng = np.random.default_rng(0)
     code, sample = random_codes(1, 64, rng), random_codes(4096, 64, rng)
     without = Chance.estimate(code, sample, 10**6)
     sample[:400] = code  # a tenth
-    assert Chance.estimate(code, sample, 10**6).spread == pytest.approx(without.spread, rel=0.1)
+    assert Chance.estimate(code, sample, 10**6).deviation == pytest.approx(without.deviation, rel=0.1)
 
 
 def test_the_expected_number_of_chance_hits_is_about_right():
@@ -280,12 +280,12 @@ def test_the_expected_number_of_chance_hits_is_about_right():
 def test_noise_is_seldom_called_close():
     rng = np.random.default_rng(2)
     gallery = random_codes(20_000, 64, rng)
-    verdicts = []
+    confidences = []
     for code in random_codes(200, 64, rng):
         chance = Chance.estimate(code[None], gallery[:4096], len(gallery))
-        verdicts.append(chance.confidence(int(hamming(code[None], gallery).min())))
-    assert verdicts.count("none") >= 160
-    assert verdicts.count("close") <= 2
+        confidences.append(chance.confidence(int(hamming(code[None], gallery).min())))
+    assert confidences.count("none") >= 160
+    assert confidences.count("close") <= 2
 
 
 def test_a_photo_that_stands_out_is_close():
@@ -301,4 +301,4 @@ def test_a_gallery_of_equal_codes_or_of_few_is_no_trouble():
     code = np.zeros((1, 4), dtype=np.uint8)
     assert Chance.estimate(code, np.zeros((100, 4), dtype=np.uint8), 100).confidence(0) == "none"
     few = Chance.estimate(code, np.zeros((3, 4), dtype=np.uint8), 3)
-    assert (few.middle, few.confidence(0), few.confidence(16)) == (16, "close", "none")
+    assert (few.median, few.confidence(0), few.confidence(16)) == (16, "close", "none")

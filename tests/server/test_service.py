@@ -19,12 +19,12 @@ from typer.testing import CliRunner
 
 from sketchhash.cli.serve import serve
 from sketchhash.errors import BadArgument
-from sketchhash.server import Access, create_app, listen, server
+from sketchhash.server import Access, create_app, create_server, listen
 
 
 def test_answers_do_not_wait_for_acknowledgements(service):
     with listen("127.0.0.1", 0) as listener:
-        running = server(create_app(service, Access()))
+        running = create_server(create_app(service, Access()))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
         connection = http.client.HTTPConnection(*listener.getsockname(), timeout=10)

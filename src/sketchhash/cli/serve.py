@@ -39,7 +39,7 @@ def serve(
 ) -> None:
     """Serve a gallery: draw on the page whose address is printed; Ctrl-C ends it."""
     from sketchhash.model.folder import default_model_folder
-    from sketchhash.server import Access, create_app, listen, open_service, server
+    from sketchhash.server import Access, create_app, create_server, listen, open_service
 
     access = Access(_token(host), frozenset({"localhost", *_own_names(host), *map(str.lower, allow_host or ())}))
     folder = default_model_folder() if model is None else model
@@ -50,7 +50,7 @@ def serve(
         if open_page:
             typer.launch(address)
         with suppress(KeyboardInterrupt):  # uvicorn has ended in good order, and passes the signal on
-            server(create_app(service, access)).run(sockets=[listener])
+            create_server(create_app(service, access)).run(sockets=[listener])
     say("Stopped.")
 
 

@@ -1,10 +1,10 @@
-"""The demo: photos that are to be had without asking anyone, drawings to try, and a check that they find something.
+"""The demo: photos that are free to use, drawings to try, and a check that searching works.
 
     your own folder ─────────┐
-    stamps ──► pages ────────┼──► photos ──► gallery ──► service ◄── checking ◄── drawings
+    stamps ──► pages ────────┼──► photos ──► gallery ──► service ◄── check ◄── drawings
     the synthetic world ─────┘
 
-`choose_photos` and `own_photos` say which photos, `drawings` gives the drawings, and `check` puts them to a service.
+`choose_photos` and `own_photos` choose the photos, `drawings` returns the drawings, and `check` searches with them.
 """
 
 from sketchhash.demo.drawings import Finding, check, drawings

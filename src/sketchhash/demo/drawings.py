@@ -1,4 +1,4 @@
-"""Drawings to try: twenty everyday things, as people scribble them with a mouse."""
+"""Twenty drawings of everyday things, and a check that a service finds photos with them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from threading import Thread
 
 from sketchhash.errors import SketchHashError
 from sketchhash.imaging import Drawing
-from sketchhash.server import Access, create_app, listen, open_service, server
+from sketchhash.server import Access, create_app, create_server, listen, open_service
 from sketchhash.server.schemas import SearchAnswer
+
+_HOST = "127.0.0.1"
+_TIMEOUT_SECONDS = 60.0
+_SHUTDOWN_SECONDS = 20.0
 
 
 def drawings() -> dict[str, Drawing]:
-    """Give the drawings by name; every name is a category of the synthetic world.
+    """Return the drawings by name, as people draw with a mouse; every name is a category of the synthetic world.
 
     >>> list(drawings())[:3]
     ['airplane', 'apple', 'banana']
@@ -29,30 +33,25 @@ def drawings() -> dict[str, Drawing]:
     return {name: Drawing.from_json(strokes) for name, strokes in tomllib.loads(text).items()}
 
 
-_HOST = "127.0.0.1"
-_PATIENCE_SECONDS = 60.0
-_STOPPING_SECONDS = 20.0
-
-
 @dataclass(frozen=True)
 class Finding:
-    """What a drawing found."""
+    """What the service answered to a drawing."""
 
     drawing: str
     answer: SearchAnswer
 
 
 def check(gallery: Path, model_folder: Path, hits: int = 5) -> Iterator[Finding]:
-    """Start a service on a free port of this machine, look at its page, and search with every drawing.
+    """Start a service on a free port of this machine, fetch its page, and search with every drawing over HTTP.
 
     Raises:
         SketchHashError: If the service does not answer as it should, or finds nothing.
     """
     with _serving(gallery, model_folder) as port:
-        _ask(port, "GET", "/")
+        _request(port, "GET", "/")
         for name, drawing in drawings().items():
-            question = json.dumps({"strokes": drawing.to_json(), "k": hits})
-            answer = SearchAnswer.model_validate_json(_ask(port, "POST", "/api/search", question))
+            query = json.dumps({"strokes": drawing.to_json(), "k": hits})
+            answer = SearchAnswer.model_validate_json(_request(port, "POST", "/api/search", query))
             if not answer.hits:
                 raise SketchHashError(f"The gallery {gallery} has no photos that a search could find.")
             yield Finding(name, answer)
@@ -60,28 +59,28 @@ def check(gallery: Path, model_folder: Path, hits: int = 5) -> Iterator[Finding]
 
 @contextmanager
 def _serving(gallery: Path, model_folder: Path) -> Iterator[int]:
-    """Run a service in another thread until the block ends, and give its port."""
+    """Run a service in another thread until the block ends, and yield its port."""
     with listen(_HOST, 0) as listener, open_service(gallery, model_folder) as service:
-        answering = server(create_app(service, Access()))
-        thread = Thread(target=answering.run, kwargs={"sockets": [listener]}, name="service", daemon=True)
+        server = create_server(create_app(service, Access()))
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="service", daemon=True)
         thread.start()
         try:
             yield listener.getsockname()[1]
         finally:
-            answering.should_exit = True
-            thread.join(_STOPPING_SECONDS)
+            server.should_exit = True
+            thread.join(_SHUTDOWN_SECONDS)
 
 
-def _ask(port: int, method: str, path: str, body: str | None = None) -> bytes:
-    connection = HTTPConnection(_HOST, port, timeout=_PATIENCE_SECONDS)
+def _request(port: int, method: str, path: str, body: str | None = None) -> bytes:
+    connection = HTTPConnection(_HOST, port, timeout=_TIMEOUT_SECONDS)
     try:
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
-        answer = connection.getresponse()
-        content = answer.read()
-    except (OSError, HTTPException) as problem:
-        raise SketchHashError(f"The service did not answer {method} {path}: {problem!r}.") from problem
+        response = connection.getresponse()
+        content = response.read()
+    except (OSError, HTTPException) as error:
+        raise SketchHashError(f"The service did not answer {method} {path}: {error!r}.") from error
     finally:
         connection.close()
-    if answer.status != HTTPStatus.OK:
-        raise SketchHashError(f"The service answered {method} {path} with status {answer.status}: {content!r}.")
+    if response.status != HTTPStatus.OK:
+        raise SketchHashError(f"The service answered {method} {path} with status {response.status}: {content!r}.")
     return content

@@ -1,13 +1,14 @@
 """The service: a page to draw on, and the HTTP interface behind it.
 
-    request ──► metrics ──► headers ──► access ──► limits ──► routes ──► work (threads) ──► finding ──► answer
+    request ──► metrics ──► headers ──► access ──► limits ──► routes ──► work pool ──► search, photos, overview
 
-`open_service` opens a gallery and its model, `create_app` makes the application, `listen` and `server` run it.
+`open_service` opens a gallery and its model, `create_app` creates the application, and `listen` and `create_server`
+run it.
 """
 
 from sketchhash.server.access import Access
 from sketchhash.server.app import create_app
-from sketchhash.server.limits import Patience
-from sketchhash.server.service import Service, listen, open_service, server
+from sketchhash.server.limits import RequestLimits
+from sketchhash.server.service import Service, create_server, listen, open_service
 
-__all__ = ["Access", "Patience", "Service", "create_app", "listen", "open_service", "server"]
+__all__ = ["Access", "RequestLimits", "Service", "create_app", "create_server", "listen", "open_service"]

@@ -1,12 +1,12 @@
-"""Who may ask.
+"""Which requests the service answers.
 
 The service reads a person's photos, so it answers that person only:
 
-- the ``Host`` must be an address, or a name that was allowed: a hostile site that points its own name at this
-  machine (DNS rebinding) is not answered;
-- pages of other sites may not ask at all, with or without reading the answer;
-- where a token is set, everything but the page itself and ``/health`` needs it, as a bearer token or as the session
-  cookie that ``POST /api/session`` gives for it: images on a page cannot send headers.
+- ``Host`` must be an address or an allowed name. A hostile site that points its own name at this machine (DNS
+  rebinding) gets no answer.
+- Pages of other sites may not send requests to ``/api`` at all, whether or not they could read the response.
+- If a token is set, everything but the page itself and ``/health`` requires it, either as a bearer token or as the
+  session cookie that ``POST /api/session`` sets: images on a page cannot send headers.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sketchhash.errors import BadArgument, SketchHashError
-from sketchhash.server.errors import ForeignPage, Unauthorised, UnknownHost, failure_answer
+from sketchhash.server.errors import ForeignPage, Unauthorised, UnknownHost, error_response
 
 SHORTEST_TOKEN = 16
-_FOREIGN = ("cross-site", "same-site")
+_OTHER_SITES = ("cross-site", "same-site")
 
 
 @dataclass(frozen=True)
 class Access:
-    """The token to ask for, if any, and the names that the service goes by."""
+    """The token that clients must send, if any, and the host names that the service accepts."""
 
     token: str | None = None
     hosts: frozenset[str] = frozenset({"localhost"})
 
     def __post_init__(self) -> None:
-        """Refuse a token that could be guessed, or that does not fit into a header."""
+        """Refuse a token that could be guessed or that does not fit into a header."""
         if self.token is not None and not (len(self.token) >= SHORTEST_TOKEN and _is_plain(self.token)):
             raise BadArgument(
                 f"A token is at least {SHORTEST_TOKEN} letters, digits and signs, without spaces. "
@@ -45,22 +45,22 @@ class Access:
     def check(self, request: HTTPConnection) -> None:
         """Raise an error unless the request may be answered."""
         host = request.headers.get("host", "")
-        if not self._goes_by(_host_name(host)):
+        if not self._accepts_host(_host_name(host)):
             raise UnknownHost(f"This service does not go by the name {host!r}. Start it with: --allow-host NAME")
         if not _is_guarded(request.scope["path"]):
             return
-        if request.headers.get("sec-fetch-site") in _FOREIGN:
+        if request.headers.get("sec-fetch-site") in _OTHER_SITES:
             raise ForeignPage("Pages of other sites may not search this gallery. Open its own page.")
-        if self.token is not None and not _knows(self.token, request):
+        if self.token is not None and not _is_authorised(request, self.token):
             raise Unauthorised("This gallery asks for its token. Open the address that its service printed at start.")
 
     def open_session(self, response: Response) -> None:
-        """Let the browser that gets ``response`` in without the token, until it is closed."""
+        """Set a session cookie on ``response``, which lets that browser in until it is closed."""
         if self.token is not None:
-            name, value = _session(self.token)
+            name, value = _session_cookie(self.token)
             response.set_cookie(name, value, httponly=True, samesite="strict")
 
-    def _goes_by(self, name: str) -> bool:
+    def _accepts_host(self, name: str) -> bool:
         try:
             ip_address(name)
         except ValueError:
@@ -68,39 +68,39 @@ class Access:
         return True  # rebinding needs a name
 
 
-class Doorkeeper:
-    """Middleware that lets in what `Access` allows."""
+class AccessMiddleware:
+    """Middleware that refuses what `Access` does not allow."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
-        """Stand before ``app``."""
+        """Wrap ``app``."""
         self._app = app
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer why not."""
-        answer: ASGIApp = self._app
+        """Pass an allowed request on, and respond to any other with the reason."""
+        app: ASGIApp = self._app
         if scope["type"] == "http":
             try:
                 self._access.check(HTTPConnection(scope))
             except SketchHashError as refusal:
-                answer = failure_answer(refusal)
-        await answer(scope, receive, send)
+                app = error_response(refusal)
+        await app(scope, receive, send)
 
 
 def _is_guarded(path: str) -> bool:
     return path.startswith("/api/") or path == "/metrics"
 
 
-def _knows(token: str, request: HTTPConnection) -> bool:
+def _is_authorised(request: HTTPConnection, token: str) -> bool:
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return hmac.compare_digest(given.strip().encode(), token.encode())
-    name, value = _session(token)
+    name, value = _session_cookie(token)
     return hmac.compare_digest(request.cookies.get(name, "").encode(), value.encode())
 
 
-def _session(token: str) -> tuple[str, str]:
-    """Give a cookie's name and value: browsers share cookies among ports, so services must not share names."""
+def _session_cookie(token: str) -> tuple[str, str]:
+    """Return the cookie's name and value; browsers share cookies among ports, so each token has its own name."""
     name = sha256(token.encode()).hexdigest()[:8]
     return f"sketchhash-{name}", hmac.new(token.encode(), b"session", sha256).hexdigest()
 
@@ -110,7 +110,7 @@ def _is_plain(token: str) -> bool:
 
 
 def _host_name(host: str) -> str:
-    """Take the port off: ``[::1]:8765`` is ``::1``."""
+    """Remove the port: ``[::1]:8765`` becomes ``::1``."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower().removesuffix(".")

@@ -1,4 +1,4 @@
-"""The application: routes behind a row of middleware, and one form for every error."""
+"""The application: routes behind a stack of middleware, and the page's static files."""
 
 from __future__ import annotations
 
@@ -11,20 +11,30 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sketchhash import __version__
-from sketchhash.server.access import Access, Doorkeeper
-from sketchhash.server.errors import explain_errors
-from sketchhash.server.limits import BoundedExchange, Patience
-from sketchhash.server.metrics import Meter
+from sketchhash.server.access import Access, AccessMiddleware
+from sketchhash.server.errors import add_error_handlers
+from sketchhash.server.limits import LimitsMiddleware, RequestLimits
+from sketchhash.server.metrics import MetricsMiddleware
 from sketchhash.server.routes import gallery_routes, operation_routes, photo_routes, search_routes
 from sketchhash.server.service import Service
 
 _STATIC = Path(__file__).with_name("static")
-_ASK_AGAIN = {"Cache-Control": "no-cache"}
+_REVALIDATE = {"Cache-Control": "no-cache"}
+
+_SECURITY_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' blob: data:; style-src 'self'; script-src 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
-def create_app(service: Service, access: Access, patience: Patience | None = None) -> FastAPI:
-    """Put the routes of a ``service`` behind the door that ``access`` describes."""
-    # FastAPI's own pages for the OpenAPI document load scripts from elsewhere.
+def create_app(service: Service, access: Access, limits: RequestLimits | None = None) -> FastAPI:
+    """Create the application that answers requests to ``service`` if ``access`` and ``limits`` allow them."""
+    # FastAPI's own pages for the OpenAPI document load scripts from other sites.
     app = FastAPI(
         title="sketchhash",
         version=__version__,
@@ -38,58 +48,44 @@ def create_app(service: Service, access: Access, patience: Patience | None = Non
     app.include_router(operation_routes(service, access))
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/static", _Static(directory=_STATIC, check_dir=False))
+    add_error_handlers(app)
 
-    explain_errors(app)
-
-    # The last is the first to see a request.
-    app.add_middleware(BoundedExchange, patience=patience or Patience())
-    app.add_middleware(Doorkeeper, access=access)
-    app.add_middleware(SecurityHeaders)
-    app.add_middleware(Meter, metrics=service.metrics)
+    # The last one added sees a request first.
+    app.add_middleware(LimitsMiddleware, limits=limits or RequestLimits())
+    app.add_middleware(AccessMiddleware, access=access)
+    app.add_middleware(HeadersMiddleware)
+    app.add_middleware(MetricsMiddleware, metrics=service.metrics)
     return app
 
 
-class _Static(StaticFiles):
-    """The page's modules: browsers keep them, and ask whether they are still the same."""
-
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        response = await super().get_response(path, scope)
-        response.headers.update(_ASK_AGAIN)
-        return response
-
-
-async def _page() -> FileResponse:
-    return FileResponse(_STATIC / "index.html", headers=_ASK_AGAIN)
-
-
-_ALWAYS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' blob: data:; style-src 'self'; script-src 'self'; "
-        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-    ),
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
-_UNLESS_SAID = {"Cache-Control": "no-store"}
-
-
-class SecurityHeaders:
-    """Middleware that adds them; nothing is cached unless a route says so."""
+class HeadersMiddleware:
+    """Middleware that adds security headers to every response, and forbids caching unless a route allows it."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap ``app``."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add the headers to the answer."""
+        """Add the headers to the response."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(_ALWAYS)
-                for name, value in _UNLESS_SAID.items():
-                    headers.setdefault(name, value)
+                headers.update(_SECURITY_HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+class _Static(StaticFiles):
+    """The page's files; browsers keep them, and ask whether they are still the same."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers.update(_REVALIDATE)
+        return response
+
+
+async def _page() -> FileResponse:
+    return FileResponse(_STATIC / "index.html", headers=_REVALIDATE)

@@ -1,7 +1,7 @@
-"""What the service refuses, and how every error becomes an answer.
+"""Errors of the service, and how every error becomes a response.
 
-Errors are translated here and nowhere else: `STATUS` says which HTTP status an error has, its class name says the
-``kind``, its text is the message.
+Errors are translated here and nowhere else: `STATUS` maps an error to its HTTP status, the class name gives the
+``kind``, and the text is the message.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ RETRY_SECONDS = 1
 
 
 class Unauthorised(SketchHashError):
-    """A request without the token, or with a wrong one."""
+    """The request has no token, or a wrong one."""
 
 
 class UnknownHost(SketchHashError):
-    """A request for a host that this service does not go by."""
+    """The request names a host that the service does not accept."""
 
 
 class ForeignPage(SketchHashError):
-    """A request that a page of another site has made."""
+    """The request was sent by a page of another site."""
 
 
 class NoSuchPhoto(SketchHashError):
-    """A photo that is not in the gallery, or whose file is not what was indexed."""
+    """The photo is not in the gallery, or its file is not what was indexed."""
 
 
 class TooSlow(SketchHashError):
-    """A request that took too long to arrive."""
+    """The request took too long to arrive."""
 
 
 class TooLarge(SketchHashError):
-    """A request with more bytes than are read."""
+    """The request has more bytes than the service reads."""
 
 
 class UnsupportedContent(SketchHashError):
-    """A request body of a type that is not understood."""
+    """The request body has a type that the service does not understand."""
 
 
 class TooBusy(SketchHashError):
-    """More work than the service takes on at once."""
+    """The service has no room for more work."""
 
 
 STATUS: Mapping[type[SketchHashError], int] = {
@@ -81,59 +81,57 @@ STATUS: Mapping[type[SketchHashError], int] = {
 _HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": str(RETRY_SECONDS)}}
 
 
-def failure_answer(error: SketchHashError) -> JSONResponse:
-    """Give the answer for an error."""
+def error_response(error: SketchHashError) -> JSONResponse:
+    """Return the response for an error."""
     status = next(STATUS[each] for each in type(error).__mro__ if each in STATUS)
-    return error_answer(status, kind_of(type(error)), str(error))
+    return _json_error(status, error_kind(type(error)), str(error))
 
 
-def error_answer(status: int, kind: str, message: str) -> JSONResponse:
-    """Give the one form that every error has on the wire."""
-    return JSONResponse({"error": {"kind": kind, "message": message}}, status, _HEADERS.get(status))
+def error_kind(error: type[SketchHashError]) -> str:
+    """Return the name by which programs know an error.
 
-
-def explain_errors(app: FastAPI) -> None:
-    """Give every error that a route of ``app`` raises that form."""
-
-    @app.exception_handler(SketchHashError)
-    async def explain(_: Request, error: SketchHashError) -> Response:
-        return failure_answer(error)
-
-    @app.exception_handler(RequestValidationError)
-    async def explain_invalid(_: Request, error: RequestValidationError) -> Response:
-        return failure_answer(invalid(error.errors()))
-
-    @app.exception_handler(HTTPException)
-    async def explain_http(_: Request, error: HTTPException) -> Response:
-        kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
-        answer = error_answer(
-            error.status_code, kind, f"{error.detail.rstrip('.')}. What can be asked is in /openapi.json."
-        )
-        answer.headers.update(error.headers or {})
-        return answer
-
-    @app.exception_handler(ClientDisconnect)
-    async def note_client_gone(_: Request, __: ClientDisconnect) -> Response:
-        # Nobody reads this; without it, whoever draws on while the last drawing is being sent fills the log.
-        return error_answer(400, "client_gone", "The client went away before its request had arrived.")
-
-    @app.exception_handler(Exception)
-    async def explain_defect(_: Request, __: Exception) -> Response:
-        return error_answer(500, "internal_error", "Something is wrong inside the service. Its log says what.")
-
-
-def kind_of(error: type[SketchHashError]) -> str:
-    """Give the name that programs know an error by.
-
-    >>> kind_of(UnreadableImage)
+    >>> error_kind(UnreadableImage)
     'unreadable_image'
     """
     return re.sub(r"(?<!^)(?=[A-Z])", "_", error.__name__).lower()
 
 
-def invalid(problems: Sequence[Any]) -> BadArgument:
-    """Tell the first of the problems that pydantic found with a request."""
-    first = problems[0]
+def validation_error(details: Sequence[Any]) -> BadArgument:
+    """Return an error that reports the first of the errors that pydantic found."""
+    first = details[0]
     place = ".".join(str(part) for part in first["loc"])
-    others = f" ({len(problems) - 1:,} more like it)" if len(problems) > 1 else ""
+    others = f" ({len(details) - 1:,} more like it)" if len(details) > 1 else ""
     return BadArgument(f"{place or 'The request'}: {first['msg']}{others}. What is expected is in /openapi.json.")
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Let every error that a route of ``app`` raises become a response of the same form."""
+
+    @app.exception_handler(SketchHashError)
+    async def on_error(_: Request, error: SketchHashError) -> Response:
+        return error_response(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid_request(_: Request, error: RequestValidationError) -> Response:
+        return error_response(validation_error(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def on_http_error(_: Request, error: HTTPException) -> Response:
+        kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
+        message = f"{error.detail.rstrip('.')}. What can be asked is in /openapi.json."
+        response = _json_error(error.status_code, kind, message)
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(ClientDisconnect)
+    async def on_disconnect(_: Request, __: ClientDisconnect) -> Response:
+        # Nobody reads this. Without it, clients that drop a drawing for a newer one fill the log with tracebacks.
+        return _json_error(400, "client_gone", "The client went away before its request had arrived.")
+
+    @app.exception_handler(Exception)
+    async def on_defect(_: Request, __: Exception) -> Response:
+        return _json_error(500, "internal_error", "Something is wrong inside the service. Its log says what.")
+
+
+def _json_error(status: int, kind: str, message: str) -> JSONResponse:
+    return JSONResponse({"error": {"kind": kind, "message": message}}, status, _HEADERS.get(status))

@@ -1,4 +1,4 @@
-"""How much of a client's bytes, and of its time, the service takes."""
+"""Limits on what a client may send, how long it may take, and how much work runs at once."""
 
 from __future__ import annotations
 
@@ -18,67 +18,107 @@ from sketchhash.server.errors import TooBusy, TooLarge, TooSlow
 MOST_HITS = 500
 UPLOADS = PictureLimits(pixels=50_000_000, bytes=20_000_000)
 
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True)
-class Patience:
-    """The most bytes of a request, and the seconds for it to arrive and for its answer to be taken.
+class RequestLimits:
+    """The size of a request, the seconds for it to arrive, and the seconds for its response to be read.
 
-    A drawing of 20,000 points, the most there may be, takes some 800 kB when coordinates have all their digits.
+    A drawing of 20,000 points, the most there may be, takes about 800 kB if coordinates have all their digits.
     """
 
     drawing_bytes: int = 2_000_000
     picture_bytes: int = UPLOADS.bytes + 100_000  # the other fields of the form
-    arriving_seconds: float = 20.0
-    taking_seconds: float = 120.0
+    receive_seconds: float = 20.0
+    send_seconds: float = 120.0
 
 
-class BoundedExchange:
-    """Middleware that holds requests and answers to a `Patience`.
+class LimitsMiddleware:
+    """Middleware that holds requests and responses to `RequestLimits`.
 
-    A connection whose request was not read to its end is closed: what is still on its way would be read, and
-    thrown away, for as long as the client likes.
+    A connection whose request was not read to its end is closed: otherwise what is still on its way would be read
+    and thrown away for as long as the client likes.
     """
 
-    def __init__(self, app: ASGIApp, patience: Patience) -> None:
+    def __init__(self, app: ASGIApp, limits: RequestLimits) -> None:
         """Wrap ``app``."""
         self._app = app
-        self._patience = patience
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, through a `_Body` and an `_Answer`."""
+        """Pass a request on with its body and its response bounded."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(receive, Headers(scope=scope), self._patience)
-        answer = _Answer(send, body, self._patience.taking_seconds)
-        await self._app(scope, body.receive, answer.send)
+        body = _BoundedBody(receive, Headers(scope=scope), self._limits)
+        response = _BoundedResponse(send, body, self._limits.send_seconds)
+        await self._app(scope, body.receive, response.send)
 
 
-class _Body:
-    """What arrives: counted, and awaited until a deadline."""
+class WorkPool:
+    """A few threads with a short queue, to be used from one event loop.
 
-    def __init__(self, receive: Receive, headers: Headers, patience: Patience) -> None:
+    A service that queues without bound answers everybody too late. This one refuses at once, and the client, who
+    has drawn on meanwhile, asks again with a newer drawing.
+    """
+
+    def __init__(self, name: str, threads: int, queue: int) -> None:
+        """Start ``threads``, for which at most ``queue`` more tasks may wait."""
+        self.name = name
+        self._most = threads + queue
+        self._pending: set[Future[Any]] = set()
+        self._threads = ThreadPoolExecutor(threads, name)
+
+    @property
+    def pending(self) -> int:
+        """The number of tasks that wait or run."""
+        return len(self._pending)
+
+    async def run(self, task: Callable[[], _T]) -> _T:
+        """Run ``task`` on one of the threads and return its result.
+
+        Raises:
+            TooBusy: If the queue is full; the task was not started.
+        """
+        if self.pending >= self._most:
+            raise TooBusy("The service has more to do than it can. Try again in a moment.")
+        # A thread does not stop when the client goes away, so its task counts until it really ends.
+        future = self._threads.submit(task)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        """Finish the tasks that run and drop those that wait."""
+        self._threads.shutdown(cancel_futures=True)
+
+
+class _BoundedBody:
+    """A request body with a size limit and a deadline."""
+
+    def __init__(self, receive: Receive, headers: Headers, limits: RequestLimits) -> None:
         is_form = headers.get("content-type", "").startswith("multipart/")
         length = headers.get("content-length", "0")
         self._receive = receive
-        self._deadline = asyncio.get_running_loop().time() + patience.arriving_seconds
-        self._most = patience.picture_bytes if is_form else patience.drawing_bytes
+        self._deadline = asyncio.get_running_loop().time() + limits.receive_seconds
+        self._most = limits.picture_bytes if is_form else limits.drawing_bytes
         self._declared = int(length) if length.isdecimal() else 0
-        self._arrived = 0
+        self._received = 0
         self.is_complete = self._declared == 0 and "transfer-encoding" not in headers
 
     async def receive(self) -> Message:
-        if self.is_complete:  # what is awaited now is that the client goes away
+        if self.is_complete:  # the only message left is that the client has disconnected
             return await self._receive()
         if self._declared > self._most:
             raise self._too_large()
         try:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
-        except TimeoutError as problem:
-            raise TooSlow("The request did not arrive in time. Send it again over a better connection.") from problem
-        self._arrived += len(message.get("body", b""))
-        if self._arrived > self._most:
+        except TimeoutError as error:
+            raise TooSlow("The request did not arrive in time. Send it again over a better connection.") from error
+        self._received += len(message.get("body", b""))
+        if self._received > self._most:
             raise self._too_large()
         self.is_complete = not message.get("more_body", False)
         return message
@@ -87,10 +127,10 @@ class _Body:
         return TooLarge(f"A request of this kind may have {self._most:,} bytes. Send a smaller picture or drawing.")
 
 
-class _Answer:
-    """What is sent: dropped when the client does not take it, upon which uvicorn ends the connection."""
+class _BoundedResponse:
+    """A response with a deadline; if the client does not read it in time, uvicorn closes the connection."""
 
-    def __init__(self, send: Send, body: _Body, seconds: float) -> None:
+    def __init__(self, send: Send, body: _BoundedBody, seconds: float) -> None:
         self._send = send
         self._body = body
         self._seconds = seconds
@@ -104,40 +144,3 @@ class _Answer:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(self._deadline):
                 await self._send(message)
-
-
-_T = TypeVar("_T")
-
-
-class WorkPool:
-    """A few threads with a short queue; to be used from one event loop."""
-
-    def __init__(self, name: str, threads: int, queue: int) -> None:
-        """Let ``threads`` work, and ``queue`` more pieces of work wait for them."""
-        self.name = name
-        self._most = threads + queue
-        self._pending: set[Future[Any]] = set()
-        self._threads = ThreadPoolExecutor(threads, name)
-
-    @property
-    def pending(self) -> int:
-        """Count the pieces of work that wait or are being done."""
-        return len(self._pending)
-
-    async def run(self, work: Callable[[], _T]) -> _T:
-        """Do ``work`` on one of the threads.
-
-        Raises:
-            TooBusy: If the queue is full; nothing was begun.
-        """
-        if self.pending >= self._most:
-            raise TooBusy("The service has more to do than it can. Try again in a moment.")
-        # A client that goes away does not stop what runs on a thread: that counts until it really ends.
-        future = self._threads.submit(work)
-        self._pending.add(future)
-        future.add_done_callback(self._pending.discard)
-        return await asyncio.wrap_future(future)
-
-    def close(self) -> None:
-        """Finish what has begun, and drop what waits."""
-        self._threads.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""What the service tells about itself, for Prometheus: counts and times, never what anybody drew."""
+"""Metrics for Prometheus: counts and times, never what anybody drew."""
 
 from __future__ import annotations
 
@@ -12,51 +12,83 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sketchhash.server.limits import WorkPool
 
-_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+Stage = Literal["ink", "encode", "search"]
+
+_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # seconds
+
+
+class Stopwatch:
+    """The seconds that each stage of one search takes, and the total since the stopwatch was created."""
+
+    def __init__(self) -> None:
+        """Start now."""
+        self._start = perf_counter()
+        self.seconds: dict[str, float] = {"ink": 0.0, "encode": 0.0, "search": 0.0}
+
+    @contextmanager
+    def stage(self, stage: Stage) -> Iterator[None]:
+        """Add the time of the block to ``stage``."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] += perf_counter() - start
+
+    def milliseconds(self) -> dict[str, float]:
+        """Return the stages and the ``total`` so far, rounded to a hundredth."""
+        seconds = {**self.seconds, "total": perf_counter() - self._start}
+        return {name: round(1000 * value, 2) for name, value in seconds.items()}
+
+
+def server_timing(milliseconds: dict[str, float]) -> str:
+    """Format a ``Server-Timing`` header, which browsers show beside the request.
+
+    >>> server_timing({"encode": 4.1, "total": 6.0})
+    'encode;dur=4.1, total;dur=6.0'
+    """
+    return ", ".join(f"{name};dur={value}" for name, value in milliseconds.items())
 
 
 class Metrics:
-    """The counts of one service."""
+    """The metrics of one service."""
 
     def __init__(self) -> None:
-        """Start at zero, apart from every other service in this process."""
+        """Start at zero, separately from every other service in this process."""
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self._photos = Gauge("sketchhash_photos", "Photos that can be found.", registry=self.registry)
-        self._pending = Gauge(
-            "sketchhash_work_pending", "Pieces of work waiting or being done.", ["pool"], registry=self.registry
-        )
+        self._pending = Gauge("sketchhash_work_pending", "Tasks that wait or run.", ["pool"], registry=self.registry)
         self._stages = Histogram(
-            "sketchhash_stage_seconds", "Stages of a search.", ["stage"], buckets=_SECONDS, registry=self.registry
+            "sketchhash_stage_seconds", "Stages of a search.", ["stage"], buckets=_BUCKETS, registry=self.registry
         )
         self._requests = Histogram(
-            "sketchhash_request_seconds", "Requests, by route.", ["route"], buckets=_SECONDS, registry=self.registry
+            "sketchhash_request_seconds", "Requests, by route.", ["route"], buckets=_BUCKETS, registry=self.registry
         )
         self._answers = Counter(
             "sketchhash_answers", "Answers, by route and status.", ["route", "status"], registry=self.registry
         )
 
-    def count_search(self, watch: Stopwatch) -> None:
-        """Count the stages of a search that were needed."""
+    def observe_search(self, watch: Stopwatch) -> None:
+        """Record the stages of a search that were needed."""
         for stage, seconds in watch.seconds.items():
             if seconds:
                 self._stages.labels(stage).observe(seconds)
 
-    def count_answer(self, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+    def observe_request(self, route: str, status: int, seconds: float) -> None:
+        """Record a request and the status of its response."""
         self._requests.labels(route).observe(seconds)
         self._answers.labels(route, str(status)).inc()
 
     def text(self, photos: int, pools: Iterable[WorkPool]) -> bytes:
-        """Write all of it in Prometheus' format."""
+        """Return all metrics in Prometheus' text format."""
         self._photos.set(photos)
         for pool in pools:
             self._pending.labels(pool.name).set(pool.pending)
         return generate_latest(self.registry)
 
 
-class Meter:
-    """Middleware that counts every answer."""
+class MetricsMiddleware:
+    """Middleware that times and counts every request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         """Wrap ``app``."""
@@ -64,7 +96,7 @@ class Meter:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Time a request."""
+        """Pass a request on, and record how it went."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -79,41 +111,6 @@ class Meter:
         try:
             await self._app(scope, receive, send_noting_status)
         finally:
-            # The template of the path and not the path itself: there are as many of those as clients care to invent.
+            # The path's template, not the path: clients can invent any number of paths.
             route = getattr(scope.get("route"), "path", "other")
-            self._metrics.count_answer(route, status, perf_counter() - start)
-
-
-Stage = Literal["ink", "encode", "search"]
-
-
-class Stopwatch:
-    """Runs from the arrival of a request; tells the seconds of each stage, and of everything."""
-
-    def __init__(self) -> None:
-        """Start now."""
-        self._start = perf_counter()
-        self.seconds: dict[str, float] = {"ink": 0.0, "encode": 0.0, "search": 0.0}
-
-    @contextmanager
-    def stage(self, stage: Stage) -> Iterator[None]:
-        """Count the time of a block to ``stage``."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] += perf_counter() - start
-
-    def milliseconds(self) -> dict[str, float]:
-        """Give the stages and the ``total`` so far, to a hundredth."""
-        seconds = {**self.seconds, "total": perf_counter() - self._start}
-        return {name: round(1000 * value, 2) for name, value in seconds.items()}
-
-
-def server_timing(milliseconds: dict[str, float]) -> str:
-    """Write a ``Server-Timing`` header, which browsers show beside the request.
-
-    >>> server_timing({"encode": 4.1, "total": 6.0})
-    'encode;dur=4.1, total;dur=6.0'
-    """
-    return ", ".join(f"{name};dur={value}" for name, value in milliseconds.items())
+            self._metrics.observe_request(route, status, perf_counter() - start)

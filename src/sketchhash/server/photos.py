@@ -1,7 +1,10 @@
-"""The pictures of a gallery, by id.
+"""The pictures of a gallery, by id, and the folders they are in, as clients see them.
 
-A file is given out only while it holds, byte for byte, what was indexed: a path that leads to something else by
-now, such as a link to a private file, gives nothing.
+A file is sent only while it holds, byte for byte, what was indexed: a path that now leads to something else, such as
+a link to a private file, is not followed.
+
+A gallery keeps absolute paths. Clients see folders below the deepest one that all photos share. A folder in a request
+only narrows a search down: whatever it says, nothing but photos of the gallery can be found in it.
 """
 
 from __future__ import annotations
@@ -23,17 +26,17 @@ from sketchhash.imaging.decode import FORMATS
 from sketchhash.server.errors import NoSuchPhoto
 from sketchhash.server.schemas import DetailsAnswer
 
-# What browsers show, by the bytes that such files begin with: at which place, and which.
-_SHOWN_AS_THEY_ARE = (
+# The formats that browsers show, by offset and signature.
+_SHOWN_BY_BROWSERS = (
     (0, b"\xff\xd8\xff", "image/jpeg"),
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"GIF8", "image/gif"),
     (8, b"WEBP", "image/webp"),
     (4, b"ftypavif", "image/avif"),
 )
-_LARGEST_CONVERTED = 4096
+_LARGEST_CONVERTED = 4096  # pixels a side
 
-_LYING = (5, 6, 7, 8)  # the EXIF orientations that exchange width and height
+_SIDEWAYS = (5, 6, 7, 8)  # the EXIF orientations that exchange width and height
 
 
 @dataclass(frozen=True)
@@ -45,32 +48,32 @@ class Picture:
 
 
 class Photos:
-    """Looks photos up, and reads their files."""
+    """Photos of a gallery by id: their records, thumbnails and files."""
 
     def __init__(self, gallery: ServedGallery) -> None:
-        """Take an open gallery."""
+        """Read from an open ``gallery``."""
         self._gallery = gallery
 
     def record(self, photo_id: int) -> PhotoRecord:
-        """Give what the gallery knows about a photo."""
-        with known(photo_id):
+        """Return what the gallery knows about a photo."""
+        with unknown_photo_is_not_found(photo_id):
             return self._gallery.photo(photo_id)
 
     def thumbnail(self, photo_id: int) -> bytes:
-        """Give the small JPEG of a photo."""
-        with known(photo_id):
+        """Return the small JPEG of a photo."""
+        with unknown_photo_is_not_found(photo_id):
             return self._gallery.thumbnail(photo_id)
 
     def picture(self, record: PhotoRecord) -> Picture:
-        """Give the photo's file as it is, or as a JPEG if browsers would not show it."""
+        """Return the photo's file as it is, or as a JPEG if browsers would not show it."""
         content = _read(record)
-        for start, mark, media_type in _SHOWN_AS_THEY_ARE:
-            if content[start:].startswith(mark):
+        for offset, signature, media_type in _SHOWN_BY_BROWSERS:
+            if content[offset:].startswith(signature):
                 return Picture(content, media_type)
         return Picture(thumbnail(read_photo(content), _LARGEST_CONVERTED), "image/jpeg")
 
     def details(self, photo_id: int) -> DetailsAnswer:
-        """Give all there is to tell about a photo."""
+        """Return all that is known about a photo."""
         record = self.record(photo_id)
         sides: tuple[int, int] | tuple[None, None]
         try:
@@ -79,7 +82,7 @@ class Photos:
             sides = None, None
         return DetailsAnswer(
             id=record.id,
-            path=text_of(os.fsencode(record.path)),
+            path=display_name(os.fsencode(record.path)),
             label=record.label,
             size=record.size,
             indexed_at=record.indexed_at,
@@ -89,21 +92,48 @@ class Photos:
 
 
 @contextmanager
-def known(photo_id: int) -> Iterator[None]:
-    """Say in the service's words that a photo is not in the gallery."""
+def unknown_photo_is_not_found(photo_id: int) -> Iterator[None]:
+    """Raise `NoSuchPhoto` where a gallery raises `BadArgument` for an id that it does not have."""
     try:
         yield
-    except BadArgument as problem:
-        raise NoSuchPhoto(f"There is no photo {photo_id} in this gallery. Search again.") from problem
+    except BadArgument as error:
+        raise NoSuchPhoto(f"There is no photo {photo_id} in this gallery. Search again.") from error
+
+
+def common_root(gallery: ServedGallery) -> bytes:
+    """Return the deepest folder that holds all photos, as it is stored, with a slash at its end."""
+    ends = gallery.path_ends()
+    if ends is None:
+        return b""
+    # In byte order, every path lies between the first and the last, so it begins with whatever those two share.
+    shared = bytes(os.path.commonprefix(ends) or b"")  # noqa: RUF071 - the next line cuts at a separator
+    return shared[: shared.rfind(os.fsencode(os.sep)) + 1]
+
+
+def folder_below(root: bytes, path: Path) -> str:
+    """Return the folder of a photo as clients see it; "" is the root itself.
+
+    >>> folder_below(b"/photos/", Path("/photos/2024/summer/cat.jpg"))
+    '2024/summer'
+    """
+    return display_name(os.path.join(os.fsencode(path.parent), b"").removeprefix(root)[:-1])  # noqa: PTH118 - bytes
+
+
+def folder_path(root: bytes, folder: str) -> Path:
+    """Return the path of a folder that a client has named."""
+    return Path(os.fsdecode(root)) / folder.lstrip("/\\")
+
+
+def display_name(name: bytes) -> str:
+    r"""Decode a file name; bytes that are not UTF-8 become ``\xff``, and separators become slashes."""
+    return name.decode("utf-8", "backslashreplace").replace(os.sep, "/")
 
 
 def _read(record: PhotoRecord) -> bytes:
     try:
         file, content = read_file(record.path)
-    except UnreadableImage as problem:
-        raise NoSuchPhoto(
-            f"The file of photo {record.id} cannot be read: {problem} Index its folder again."
-        ) from problem
+    except UnreadableImage as error:
+        raise NoSuchPhoto(f"The file of photo {record.id} cannot be read: {error} Index its folder again.") from error
     if file.sha256 != record.sha256:
         raise NoSuchPhoto(f"The file of photo {record.id} has changed. Index its folder again.")
     return content
@@ -112,34 +142,5 @@ def _read(record: PhotoRecord) -> bytes:
 def _measure(content: bytes) -> tuple[int, int]:
     with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
         width, height = picture.size
-        is_lying = picture.getexif().get(ExifTags.Base.Orientation) in _LYING
-    return (height, width) if is_lying else (width, height)
-
-
-def common_root(gallery: ServedGallery) -> bytes:
-    """Give the deepest folder that holds all photos, as it is stored, with a slash at its end."""
-    ends = gallery.path_ends()
-    if ends is None:
-        return b""
-    # In the order of bytes, everything lies between the first and the last, and begins as they both do.
-    shared = bytes(os.path.commonprefix(ends) or b"")  # noqa: RUF071 - what follows cuts at a separator
-    return shared[: shared.rfind(os.fsencode(os.sep)) + 1]
-
-
-def folder_below(root: bytes, path: Path) -> str:
-    """Give the folder of a photo, as clients see it; "" is the root itself.
-
-    >>> folder_below(b"/photos/", Path("/photos/2024/summer/cat.jpg"))
-    '2024/summer'
-    """
-    return text_of(os.path.join(os.fsencode(path.parent), b"").removeprefix(root)[:-1])  # noqa: PTH118 - bytes
-
-
-def folder_named(root: bytes, folder: str) -> Path:
-    """Give the path of a folder that a client has named."""
-    return Path(os.fsdecode(root)) / folder.lstrip("/\\")
-
-
-def text_of(name: bytes) -> str:
-    r"""Give a name as text: a byte that is not UTF-8 is written as ``\xff``, a separator as a slash."""
-    return name.decode("utf-8", "backslashreplace").replace(os.sep, "/")
+        is_sideways = picture.getexif().get(ExifTags.Base.Orientation) in _SIDEWAYS
+    return (height, width) if is_sideways else (width, height)

@@ -1,4 +1,4 @@
-"""Searching: by a drawing, by a picture, and by a photo of the gallery."""
+"""The routes: searching, photos, the gallery as a whole, and operations."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from starlette.datastructures import UploadFile
 from sketchhash import __version__
 from sketchhash.errors import BadArgument
 from sketchhash.server.access import Access
-from sketchhash.server.errors import UnsupportedContent, invalid
+from sketchhash.server.errors import UnsupportedContent, validation_error
 from sketchhash.server.metrics import Stopwatch, server_timing
 from sketchhash.server.schemas import (
     DetailsAnswer,
     DrawingQuery,
+    ErrorAnswer,
     Folder,
     GalleryAnswer,
     HealthAnswer,
@@ -28,35 +29,57 @@ from sketchhash.server.schemas import (
     Label,
     MapPoint,
     PictureQuery,
-    ProblemAnswer,
     SearchAnswer,
-    Wanted,
+    SearchOptions,
 )
-from sketchhash.server.search import Answer
+from sketchhash.server.search import Found
 from sketchhash.server.service import Service
+
+# A picture is sent in chunks, so that what a slow client has not read yet does not fill the connection's buffers.
+_CHUNK_BYTES = 1 << 18
+
+_IMMUTABLE = "private, max-age=31536000, immutable"
+_REVALIDATE = "private, no-cache"
+
+_MOST_FIELDS = 8
+_FIELD_BYTES = 10_000
+
+_ERROR_DESCRIPTIONS = {
+    400: "The request is not for this service, or cannot be read.",
+    401: "The token is missing or wrong.",
+    404: "There is no such photo.",
+    408: "The request took too long to arrive.",
+    413: "The request is too large.",
+    415: "The body is of another type.",
+    422: "Something in the request cannot be used.",
+    503: "The service is busy: try again after as many seconds as Retry-After says.",
+}
+
+PhotoId = Annotated[int, Path(ge=1, le=2**63 - 1)]
+Version = Annotated[str | None, Query(description="The edition of the gallery: then the picture may be kept for ever.")]
 
 
 def search_routes(service: Service) -> APIRouter:
-    """Make the routes that find photos."""
+    """Return the routes that find photos."""
     router = APIRouter(prefix="/api", tags=["search"])
     finder = service.finder
 
-    async def answer(find: Callable[[Stopwatch], Answer], response: Response) -> SearchAnswer:
+    async def respond(find: Callable[[Stopwatch], Found], response: Response) -> SearchAnswer:
         watch = Stopwatch()
-        found = (await service.inference.run(partial(find, watch))).with_timings(watch)
-        service.metrics.count_search(watch)
-        response.headers["Server-Timing"] = server_timing(found.timings_ms.model_dump())
-        return found
+        answer = (await service.inference.run(partial(find, watch))).answer(watch)
+        service.metrics.observe_search(watch)
+        response.headers["Server-Timing"] = server_timing(answer.timings_ms.model_dump())
+        return answer
 
-    @router.post("/search", openapi_extra=REQUEST_BODY, responses=problems(408, 413, 415))
+    @router.post("/search", openapi_extra=_SEARCH_BODY, responses=_errors(408, 413, 415))
     async def search(request: Request, response: Response) -> SearchAnswer:
         """Find the photos that show what was drawn, or that look like a picture."""
-        query = await read_query(request)
+        query = await _read_query(request)
         if isinstance(query, DrawingQuery):
-            return await answer(partial(finder.find_by_drawing, query), response)
-        return await answer(partial(finder.find_by_picture, query.content, query.query), response)
+            return await respond(partial(finder.find_by_drawing, query), response)
+        return await respond(partial(finder.find_by_picture, query.content, query.query), response)
 
-    @router.get("/photos/{photo_id}/similar", responses=problems(404))
+    @router.get("/photos/{photo_id}/similar", responses=_errors(404))
     async def similar(
         photo_id: PhotoId,
         response: Response,
@@ -65,117 +88,98 @@ def search_routes(service: Service) -> APIRouter:
         label: Annotated[Label | None, Query()] = None,
     ) -> SearchAnswer:
         """Find other photos that look like one of the gallery."""
-        wanted = Wanted(k=k, folder=folder, label=label)
-        return await answer(partial(finder.find_similar, photo_id, wanted), response)
+        options = SearchOptions(k=k, folder=folder, label=label)
+        return await respond(partial(finder.find_similar, photo_id, options), response)
 
     return router
 
 
-# Sent in pieces, a picture that its client is slow to take waits here, and not in the buffers of the connection.
-_PIECE = 1 << 18
-
-_FOR_EVER = "private, max-age=31536000, immutable"
-_ASK_AGAIN = "private, no-cache"
-
-Version = Annotated[str | None, Query(description="The edition of the gallery: then the picture may be kept for ever.")]
-
-
 def photo_routes(service: Service) -> APIRouter:
-    """Make the routes that show photos."""
+    """Return the routes that send photos, by id and never by path."""
     router = APIRouter(prefix="/api/photos/{photo_id}", tags=["photos"])
     photos, reading = service.photos, service.reading
 
     def caching(etag: str, version: str | None) -> dict[str, str]:
-        # Another gallery, served at the same address later, gives the same ids to other photos.
-        return {"ETag": etag, "Cache-Control": _FOR_EVER if version == service.edition else _ASK_AGAIN}
+        # Another gallery, served at the same address later, has other photos with the same ids.
+        return {"ETag": etag, "Cache-Control": _IMMUTABLE if version == service.edition else _REVALIDATE}
 
     @router.get(
         "",
         response_class=Response,
-        responses={**problems(404), 200: {"content": {"image/*": {}}}, 304: {"description": "As it was."}},
+        responses={**_errors(404), 200: {"content": {"image/*": {}}}, 304: {"description": "As it was."}},
     )
     async def picture(request: Request, photo_id: PhotoId, v: Version = None) -> Response:
-        """Give the photo's own file; formats that browsers do not show come as JPEG."""
+        """Send the photo's own file; formats that browsers do not show are converted to JPEG."""
         record = await reading.run(partial(photos.record, photo_id))
         headers = caching(f'"{record.sha256}"', v)
-        if _has_it(request, headers["ETag"]):
+        if _is_cached(request, headers["ETag"]):
             return Response(status_code=304, headers=headers)
         shown = await reading.run(partial(photos.picture, record))
         headers["Content-Length"] = str(len(shown.content))
-        return StreamingResponse(_pieces(shown.content), media_type=shown.media_type, headers=headers)
+        return StreamingResponse(_chunks(shown.content), media_type=shown.media_type, headers=headers)
 
     @router.get(
         "/thumbnail",
         response_class=Response,
-        responses={**problems(404), 200: {"content": {"image/jpeg": {}}}, 304: {"description": "As it was."}},
+        responses={**_errors(404), 200: {"content": {"image/jpeg": {}}}, 304: {"description": "As it was."}},
     )
     async def thumbnail(request: Request, photo_id: PhotoId, v: Version = None) -> Response:
-        """Give a JPEG of at most 256 pixels a side."""
+        """Send a JPEG of at most 256 pixels a side."""
         record = await reading.run(partial(photos.record, photo_id))
         headers = caching(f'"{record.sha256}-thumbnail"', v)
-        if _has_it(request, headers["ETag"]):
+        if _is_cached(request, headers["ETag"]):
             return Response(status_code=304, headers=headers)
         jpeg = await reading.run(partial(photos.thumbnail, photo_id))
         return Response(jpeg, media_type="image/jpeg", headers=headers)
 
-    @router.get("/details", responses=problems(404))
+    @router.get("/details", responses=_errors(404))
     async def details(photo_id: PhotoId) -> DetailsAnswer:
-        """Tell all there is to know about the photo."""
+        """Return all that is known about the photo."""
         return await reading.run(partial(photos.details, photo_id))
 
     return router
 
 
-def _has_it(request: Request, etag: str) -> bool:
-    known = request.headers.get("if-none-match", "")
-    return etag in (tag.strip().removeprefix("W/") for tag in known.split(","))
-
-
-async def _pieces(content: bytes) -> AsyncIterator[bytes]:
-    for start in range(0, len(content), _PIECE):
-        yield content[start : start + _PIECE]
-
-
 def gallery_routes(service: Service) -> APIRouter:
-    """Make the routes that describe the gallery."""
-    router = APIRouter(prefix="/api/gallery", tags=["gallery"], responses=problems())
+    """Return the routes that describe the gallery as a whole."""
+    router = APIRouter(prefix="/api/gallery", tags=["gallery"], responses=_errors())
 
     @router.get("")
     async def gallery() -> GalleryAnswer:
         """Count photos, labels and folders, and describe the model."""
-        census = await service.reading.run(service.census.take)
+        overview = await service.reading.run(service.overview.get)
         return GalleryAnswer(
-            photos=census.photos,
-            bits=census.bits,
-            memory_bytes=census.memory_bytes,
-            labels=census.labels,
-            folders=census.folders,
+            photos=overview.photos,
+            bits=overview.bits,
+            memory_bytes=overview.memory_bytes,
+            labels=overview.labels,
+            folders=overview.folders,
             model=service.model,
             version=__version__,
             edition=service.edition,
-            last_indexed=census.last_indexed,
+            last_indexed=overview.last_indexed,
         )
 
     @router.get("/map")
     async def gallery_map() -> list[MapPoint]:
-        """Lay some of the photos out on a plane, alike ones close together."""
-        return (await service.reading.run(service.census.take)).map
+        """Return some of the photos as points in the plane; photos with similar codes are close together."""
+        return (await service.reading.run(service.overview.get)).map
 
     return router
 
 
 def operation_routes(service: Service, access: Access) -> APIRouter:
-    """Make the routes for health, metrics and sessions."""
-    router = APIRouter(tags=["operations"], responses=problems())
+    """Return the routes for health, metrics and sessions."""
+    router = APIRouter(tags=["operations"], responses=_errors())
 
     @router.get("/health")
     async def health() -> HealthAnswer:
-        """Say that the service is there."""
+        """Report that the service is running."""
         return HealthAnswer(status="ok", photos=len(service.finder))
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:
-        """Give counts and times for Prometheus."""
+        """Return counts and times for Prometheus."""
         text = service.metrics.text(len(service.finder), (service.inference, service.reading))
         return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -189,64 +193,56 @@ def operation_routes(service: Service, access: Access) -> APIRouter:
     return router
 
 
-_DESCRIPTIONS = {
-    400: "The request is not for this service, or cannot be read.",
-    401: "The token is missing or wrong.",
-    404: "There is no such photo.",
-    408: "The request took too long to arrive.",
-    413: "The request is too large.",
-    415: "The body is of another type.",
-    422: "Something in the request cannot be used.",
-    503: "The service is busy: try again after as many seconds as Retry-After says.",
-}
-
-PhotoId = Annotated[int, Path(ge=1, le=2**63 - 1)]
-
-
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the errors of a route for the OpenAPI document; some may happen anywhere."""
-    return {
-        status: {"model": ProblemAnswer, "description": _DESCRIPTIONS[status]}
-        for status in sorted({400, 401, 422, 503, *statuses})
-    }
-
-
-_FIELDS = 8
-_FIELD_BYTES = 10_000
-
-
 @dataclass(frozen=True)
-class Upload:
-    """A picture, and what to find by it."""
+class _Upload:
+    """A picture, and the fields of the form that came with it."""
 
     content: bytes
     query: PictureQuery
 
 
-async def read_query(request: Request) -> DrawingQuery | Upload:
-    """Read the body of a search; which of the two it is, its type tells."""
+async def _read_query(request: Request) -> DrawingQuery | _Upload:
+    """Read the body of a search: strokes as JSON, or a form with a picture, as its type says."""
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if content_type == "application/json":
             return DrawingQuery.model_validate_json(await request.body())
         if content_type == "multipart/form-data":
             return await _read_form(request)
-    except ValidationError as problem:
-        raise invalid(problem.errors(include_url=False, include_input=False, include_context=False)) from problem
+    except ValidationError as error:
+        raise validation_error(error.errors(include_url=False, include_input=False, include_context=False)) from error
     raise UnsupportedContent(
         "A search is application/json with strokes, or multipart/form-data with a picture. "
         "What they hold is in /openapi.json."
     )
 
 
-async def _read_form(request: Request) -> Upload:
-    async with request.form(max_files=1, max_fields=_FIELDS, max_part_size=_FIELD_BYTES) as form:
+async def _read_form(request: Request) -> _Upload:
+    async with request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=_FIELD_BYTES) as form:
         picture = form.get("picture")
         if not isinstance(picture, UploadFile):
             raise BadArgument("The form has no file in its field picture. Attach one.")
-        # What is left empty in a form was not asked for.
+        # Browsers send fields that were left empty.
         fields = {name: value for name, value in form.items() if name != "picture" and value != ""}
-        return Upload(await picture.read(), PictureQuery.model_validate(fields))
+        return _Upload(await picture.read(), PictureQuery.model_validate(fields))
+
+
+def _is_cached(request: Request, etag: str) -> bool:
+    cached = request.headers.get("if-none-match", "")
+    return etag in (tag.strip().removeprefix("W/") for tag in cached.split(","))
+
+
+async def _chunks(content: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(content), _CHUNK_BYTES):
+        yield content[start : start + _CHUNK_BYTES]
+
+
+def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe a route's errors for the OpenAPI document: ``statuses``, and those that any route may have."""
+    return {
+        status: {"model": ErrorAnswer, "description": _ERROR_DESCRIPTIONS[status]}
+        for status in sorted({400, 401, 422, 503, *statuses})
+    }
 
 
 def _form_schema() -> dict[str, Any]:
@@ -255,7 +251,8 @@ def _form_schema() -> dict[str, Any]:
     return {**schema, "required": ["picture"]}
 
 
-REQUEST_BODY: dict[str, Any] = {
+# For the OpenAPI document: FastAPI cannot describe a body of two types itself.
+_SEARCH_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
@@ -264,4 +261,3 @@ REQUEST_BODY: dict[str, Any] = {
         },
     }
 }
-"""For the OpenAPI document, which FastAPI cannot write for a body of two types."""

@@ -1,4 +1,4 @@
-"""What goes over the wire, as types; the OpenAPI document is made from them."""
+"""The types of requests and responses; the OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ PictureKind = Literal["photo", "sketch"]
 Confidence = Literal["close", "some", "none"]
 
 
-class Wanted(BaseModel):
-    """Which photos a search should find."""
+class SearchOptions(BaseModel):
+    """How many photos a search returns, and from where."""
 
     k: HitCount = 40
     folder: Folder | None = None
     label: Label | None = None
 
 
-class DrawingQuery(Wanted):
-    """Strokes, and which photos to find by them; all strokes together may have 20,000 points."""
+class DrawingQuery(SearchOptions):
+    """A search by strokes; all strokes together may have 20,000 points."""
 
     model_config = ConfigDict(
         strict=True,
@@ -42,14 +42,14 @@ class DrawingQuery(Wanted):
     strokes: Annotated[list[Stroke], Field(min_length=1, max_length=MAX_STROKES)]
 
 
-class PictureQuery(Wanted):
-    """What comes in a form beside the picture itself."""
+class PictureQuery(SearchOptions):
+    """The fields of a form beside the picture itself."""
 
     kind: PictureKind = "photo"
 
 
 class HitAnswer(BaseModel):
-    """A photo that was found; ``distance`` counts bits, see `sketchhash.server.search` for ``similarity``."""
+    """A photo that was found; ``distance`` counts bits, ``similarity`` is explained in `sketchhash.server.search`."""
 
     id: int
     distance: int
@@ -60,7 +60,7 @@ class HitAnswer(BaseModel):
 
 
 class TimingsAnswer(BaseModel):
-    """Milliseconds; a stage that was not needed took none, and the total counts the waiting too."""
+    """Milliseconds; a stage that was not needed took none, and ``total`` includes waiting."""
 
     ink: float
     encode: float
@@ -80,7 +80,7 @@ class SearchAnswer(BaseModel):
 
 
 class DetailsAnswer(BaseModel):
-    """All that is known about a photo; its width and height are those of the upright picture, if it is there."""
+    """All that is known about a photo; width and height are those of the upright picture, if its file is there."""
 
     id: int
     path: str
@@ -92,14 +92,14 @@ class DetailsAnswer(BaseModel):
 
 
 class FolderAnswer(BaseModel):
-    """A folder, and how many photos are at any depth below it."""
+    """A folder, and the number of photos at any depth below it."""
 
     path: str
     photos: int
 
 
 class ModelAnswer(BaseModel):
-    """The model that gave the codes; ``card`` is Markdown."""
+    """The model that made the codes; ``card`` is Markdown."""
 
     name: str
     categories: tuple[str, ...]
@@ -125,7 +125,7 @@ class GalleryAnswer(BaseModel):
 
 
 class MapPoint(BaseModel):
-    """A photo on the map of the gallery: x and y are -1 to 1, and photos whose codes are alike lie close."""
+    """A photo on the map of the gallery: x and y are -1 to 1, and photos with similar codes are close together."""
 
     id: int
     x: float
@@ -134,20 +134,20 @@ class MapPoint(BaseModel):
 
 
 class HealthAnswer(BaseModel):
-    """The service is there."""
+    """The service is running."""
 
     status: Literal["ok"]
     photos: int
 
 
-class Problem(BaseModel):
-    """What went wrong: ``kind`` for programs; ``message`` for people, with what to do next."""
+class ErrorDetails(BaseModel):
+    """What went wrong: ``kind`` is for programs, ``message`` tells people what to do next."""
 
     kind: str
     message: str
 
 
-class ProblemAnswer(BaseModel):
+class ErrorAnswer(BaseModel):
     """The form of every error."""
 
-    error: Problem
+    error: ErrorDetails

@@ -17,7 +17,7 @@ import numpy as np
 from sketchhash.benchmark.serving.drawers import Pace, Reply, draw_until
 from sketchhash.benchmark.serving.figures import Figures, Memory
 from sketchhash.errors import SketchHashError
-from sketchhash.server import Access, create_app, listen, open_service, server
+from sketchhash.server import Access, create_app, create_server, listen, open_service
 
 _STARTING_SECONDS = 120.0
 _WARMING_SECONDS = 3.0
@@ -61,7 +61,7 @@ def _serving(gallery: Path, model_folder: Path) -> Iterator[int]:
 def _serve(gallery: Path, model_folder: Path, parent: Connection) -> None:
     with listen("127.0.0.1", 0) as listener, open_service(gallery, model_folder) as service:
         parent.send(listener.getsockname()[1])
-        server(create_app(service, Access())).run(sockets=[listener])
+        create_server(create_app(service, Access())).run(sockets=[listener])
 
 
 def _await_port(child: Connection) -> int:
