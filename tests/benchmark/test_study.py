@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from sketchhash.benchmark import TieGroups, mean_average_precision
 from sketchhash.benchmark.study import ABLATIONS, Entry, Result, Study, ablation_entries, study_entries, table
 from sketchhash.datasets import synthetic
 from sketchhash.dsh.progress import Silent
+from sketchhash.evaluation import TieGroups, mean_average_precision
 
 QUICK = """
 base = "tiny"

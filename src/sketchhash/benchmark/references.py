@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sketchhash.baselines import CanonicalCorrelation, ClassCodes, Method, Views
 from sketchhash.baselines.deep.triplet_heads import TripletHeads
-from sketchhash.benchmark.evaluation import labels
 from sketchhash.datasets import Item, Partition
 from sketchhash.dsh.desk import Desk
 from sketchhash.dsh.sources import Source
+from sketchhash.evaluation.ranking import labels
 
 RIDGE = "ridge to random class codes"
 CCA = "sign of CCA"

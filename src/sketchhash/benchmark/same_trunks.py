@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sketchhash.benchmark.evaluation import Encoder, labels
-from sketchhash.benchmark.metrics import mean_average_precision
-from sketchhash.benchmark.model_quality.settings import Setting
-from sketchhash.benchmark.ranking import rank_codes, rank_cosine
 from sketchhash.benchmark.references import CCA, RIDGE, TRIPLET, reference
 from sketchhash.codes import pack
 from sketchhash.datasets import Dataset
 from sketchhash.dsh.desk import Desk
 from sketchhash.dsh.runs import Job
 from sketchhash.errors import BadArgument
+from sketchhash.evaluation.metrics import mean_average_precision
+from sketchhash.evaluation.ranking import Encoder, labels, rank_codes, rank_cosine
+from sketchhash.evaluation.settings import Setting
 
 DSH = "Deep Sketch Hashing"
 METHODS = (DSH, RIDGE, CCA, TRIPLET)

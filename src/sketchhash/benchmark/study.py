@@ -18,9 +18,7 @@ from time import perf_counter
 import numpy as np
 
 from sketchhash.benchmark import paper
-from sketchhash.benchmark.evaluation import rank_partition
 from sketchhash.benchmark.references import CCA, RIDGE, reference
-from sketchhash.benchmark.scores import score
 from sketchhash.datasets import Dataset, draw_split
 from sketchhash.dsh.checkpoints import write_text
 from sketchhash.dsh.desk import Desk
@@ -29,6 +27,8 @@ from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.training import prepare, train
+from sketchhash.evaluation.metrics import score
+from sketchhash.evaluation.ranking import rank_partition
 
 PROTOCOLS = {"seen": 0.0, "unseen": 0.2}
 ABLATIONS = tuple(component.name for component in paper.ABLATIONS)

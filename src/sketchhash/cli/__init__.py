@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import bench, benchmark, data, demo, gallery, index, model, search, serve, tokens, train
+from sketchhash.cli import bench, benchmark, data, demo, evaluate, gallery, index, model, search, serve, tokens, train
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -52,6 +52,7 @@ app.add_typer(gallery.app, name="gallery")
 app.add_typer(model.app, name="model")
 app.add_typer(tokens.app, name="tokens")
 app.command("demo")(demo.demo)
+app.command("evaluate")(evaluate.evaluate)
 app.command("index")(index.index)
 app.command("search")(search.search)
 app.command("serve")(serve.serve)

@@ -74,14 +74,15 @@ def _compare(
     """Give the memory that the run's networks take in PyTorch, and the figures of all their forms."""
     prepare_torch()
     from sketchhash import datasets
-    from sketchhash.benchmark import model_quality, model_speed
+    from sketchhash.benchmark import model_speed
     from sketchhash.benchmark.model_speed.run_peers import compare
     from sketchhash.dsh import runs
+    from sketchhash.evaluation import EvaluationData, PhotoLimit
 
     first, *more = data
     collections = [datasets.open_dataset(first, photos), *map(datasets.open_dataset, more)]
     job, network = runs.reopen(run, datasets.join(collections))
-    settings = model_quality.Material(collections, job.split, model_quality.Most(most)).settings()
+    settings = EvaluationData(collections, job.split, PhotoLimit(most)).settings()
     items = {(side, item.id) for each in settings for side in ("queries", "gallery") for item in getattr(each, side)}
     say("Exporting, scoring and timing the run's networks in several number formats ...")
     with progress("encoding with all of them", len(items)) as advance:

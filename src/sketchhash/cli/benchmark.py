@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli import benchmark_model, benchmark_report, benchmark_run, benchmark_trunks
+from sketchhash.cli import benchmark_report, benchmark_run, benchmark_trunks
 from sketchhash.cli.console import TrainingProgress, print_json
 from sketchhash.cli.options import CacheFolder, default_cache
 from sketchhash.cli.train import prepare_torch
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sketchhash.benchmark.study import Entry
 
 app = typer.Typer(help="Measure methods on a dataset.", no_args_is_help=True)
-app.command("model")(benchmark_model.model)
 app.command("run")(benchmark_run.run)
 app.command("report")(benchmark_report.report)
 app.command("trunks")(benchmark_trunks.trunks)

@@ -30,10 +30,10 @@ def trunks(
     prepare_torch()
     from sketchhash import datasets
     from sketchhash.benchmark import same_trunks
-    from sketchhash.benchmark.model_quality import Material
     from sketchhash.dsh import runs
     from sketchhash.dsh.checkpoints import write_text
     from sketchhash.dsh.desk import Desk
+    from sketchhash.evaluation.settings import EvaluationData
 
     collections = [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
     dataset = datasets.join(collections)
@@ -41,7 +41,7 @@ def trunks(
     for folder in run:
         job, network = runs.reopen(folder, dataset)
         desk = Desk(dataset, network, job.recipe, job.seed, cache or default_cache(), progress)
-        settings = Material(collections, job.split).settings()
+        settings = EvaluationData(collections, job.split).settings()
         with progress.stage(f"{job.bits} bits", len(same_trunks.METHODS) * len(settings)) as advance:
             for line in same_trunks.compare(job, desk, settings):
                 lines.append(line)

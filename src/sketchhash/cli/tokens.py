@@ -72,28 +72,29 @@ def score(
 ) -> None:
     """Score contour detectors on the test photos of BSDS500, beside the published numbers."""
     require("scipy", "bench")
-    from sketchhash.benchmark.contours import Evaluation, Sweep, report
+    from sketchhash.evaluation.contour_report import DetectorScore, detector_table, write_scores
+    from sketchhash.evaluation.contours import ContourEvaluation, Sweep
     from sketchhash.tokens.training.bsds import read_split
 
-    judged = [choose_detector(name, forest) for name in detector or ["sketch-tokens"]]
+    detectors = [choose_detector(name, forest) for name in detector or ["sketch-tokens"]]
     photos = read_split(data, "test")
-    judgements = []
-    for each in judged:
-        evaluation = Evaluation(each, (cache or default_cache()) / "contours", Sweep(thresholds), processes)
+    scores = []
+    for each in detectors:
+        evaluation = ContourEvaluation(each, (cache or default_cache()) / "contours", Sweep(thresholds), processes)
         with progress(each.name, len(photos)) as advance:
             counts = []
             for counted in evaluation.run(photos):
                 counts.append(counted)
                 advance()
-        judgements.append(report.Judgement.of(each.name, each.fingerprint, counts))
-        say(f"{each.name}: ODS {judgements[-1].summary.ods:.3f}")
+        scores.append(DetectorScore.of(each.name, each.fingerprint, counts))
+        say(f"{each.name}: ODS {scores[-1].summary.ods:.3f}")
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        report.write(judgements, out)
+        write_scores(scores, out)
     if json:
-        print_json([asdict(judgement) for judgement in judgements])
+        print_json([asdict(score) for score in scores])
     else:
-        typer.echo(report.table(judgements))
+        typer.echo(detector_table(scores))
 
 
 @app.command()
@@ -107,7 +108,7 @@ def sheet(
 ) -> None:
     """Paint photos beside their contour scores, their token maps and a sketch of the same category."""
     from sketchhash import datasets, imaging
-    from sketchhash.benchmark.contours.sheet import token_sheet
+    from sketchhash.evaluation.contour_report import token_sheet
 
     dataset = datasets.open_dataset(data, photos)
     imaging.write_png(out, token_sheet(dataset, choose_detector(detector, forest), count))

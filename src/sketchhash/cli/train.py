@@ -43,9 +43,9 @@ def train(
     """Train Deep Sketch Hashing and write a model folder; Ctrl-C and --resume at any time."""
     prepare_torch()
     from sketchhash import datasets
-    from sketchhash.benchmark.evaluation import evaluate
     from sketchhash.dsh import cards, export, figures, processes, runs, training
     from sketchhash.dsh.recipe import load_recipe
+    from sketchhash.evaluation.ranking import card_scores
 
     collections = [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
     dataset = datasets.join(collections)
@@ -61,7 +61,7 @@ def train(
         progress = TrainingProgress(loud=group.is_first)
         desk = training.train(job, run, cache or default_cache(), progress, group, resume)
         if group.is_first:
-            scores = evaluate(desk, drawn.apply(dataset))
+            scores = card_scores(desk, drawn.apply(dataset))
             runs.write_scores(run, scores)
             figures.draw_log(run)
             export.export(desk.network, job, out, card, scores)

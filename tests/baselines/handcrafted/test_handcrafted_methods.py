@@ -6,8 +6,9 @@ import pytest
 
 from sketchhash.baselines import Distance, Views
 from sketchhash.baselines.handcrafted.cards import CARDS
-from sketchhash.benchmark import mean_average_precision, rank_encodings
+from sketchhash.benchmark.encoded import rank_encodings
 from sketchhash.errors import BadArgument, NotFitted
+from sketchhash.evaluation import mean_average_precision
 
 from .conftest import draw_sketch, paint_photo
 

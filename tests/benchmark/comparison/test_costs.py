@@ -6,8 +6,8 @@ from hypothesis.extra.numpy import arrays
 
 from sketchhash.baselines import Distance
 from sketchhash.benchmark.comparison.costs import distances_from, gallery_bytes, nearest, time_queries
-from sketchhash.benchmark.encodings import rank_encodings
-from sketchhash.benchmark.ranking import rank_distances
+from sketchhash.benchmark.encoded import rank_encodings
+from sketchhash.evaluation.ranking import rank_distances
 
 REAL = [distance for distance in Distance if distance is not Distance.HAMMING]
 

@@ -6,7 +6,6 @@ import pytest
 
 from sketchhash.baselines import Sees
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
-from sketchhash.benchmark import TieGroups, mean_average_precision
 from sketchhash.benchmark.comparison.contenders import Compared
 from sketchhash.benchmark.comparison.entries import Entry
 from sketchhash.benchmark.comparison.records import Records
@@ -16,6 +15,7 @@ from sketchhash.benchmark.study import Study
 from sketchhash.codes import hamming
 from sketchhash.dsh.progress import Silent
 from sketchhash.errors import BadArgument, DamagedState
+from sketchhash.evaluation import TieGroups, mean_average_precision
 
 CCA, CODES = Entry("cca", 8), Entry("class-codes", 16)
 

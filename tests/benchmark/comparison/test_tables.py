@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sketchhash.benchmark import TieGroups, score
 from sketchhash.benchmark.comparison.grids import Column, Grid
 from sketchhash.benchmark.comparison.records import Record
 from sketchhash.benchmark.comparison.tables import Run, Runs, all_runs, table_2, table_3, table_4
+from sketchhash.evaluation import TieGroups, score
 
 
 def a_run(method, size, columns=None, has_bits=True):

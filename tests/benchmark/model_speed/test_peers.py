@@ -3,12 +3,14 @@ import logging
 import numpy as np
 import pytest
 
-from sketchhash.benchmark.model_quality import Encodings, Material, Medium, judge
 from sketchhash.benchmark.model_speed.peer_scores import Preparing, score_peers
 from sketchhash.benchmark.model_speed.peers import Peer, onnx_peer, time_peers
 from sketchhash.benchmark.model_speed.quantising import write_dynamic, write_static
 from sketchhash.benchmark.model_speed.stages import Stages
 from sketchhash.datasets import draw_split, synthetic
+from sketchhash.evaluation.encodings import Encodings, Medium
+from sketchhash.evaluation.quality import score_setting
+from sketchhash.evaluation.settings import EvaluationData
 from sketchhash.model import Model, verify
 
 WORLD = synthetic.load(6, 5, categories=("cat", "key", "umbrella"), size=32)
@@ -16,7 +18,7 @@ WORLD = synthetic.load(6, 5, categories=("cat", "key", "umbrella"), size=32)
 
 @pytest.fixture(scope="module")
 def settings():
-    return Material([WORLD], draw_split(WORLD, queries=2, unseen_photos=0.4)).settings()
+    return EvaluationData([WORLD], draw_split(WORLD, queries=2, unseen_photos=0.4)).settings()
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,9 @@ def test_peers_are_scored_as_models_are(token_model_folder, settings, tmp_path):
     steps = []
     scores = score_peers([peer], Stages(token_model_folder), settings, lambda: steps.append(1))
     assert scores["it"] == {
-        setting.title: pytest.approx(judge(setting, encodings, WORLD.categories).codes.mean_average_precision.value)
+        setting.title: pytest.approx(
+            score_setting(setting, encodings, WORLD.categories).codes.mean_average_precision.value
+        )
         for setting in settings
     }
     assert list(scores["it"]) == ["synthetic → synthetic, seen photos", "synthetic → synthetic, unseen photos"]

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.baselines import Distance
-from sketchhash.benchmark.scores import DEPTH
 from sketchhash.benchmark.search_speed.timing import Timing
 from sketchhash.codes import pack
 from sketchhash.errors import require
+from sketchhash.evaluation.metrics import DEPTH
 from sketchhash.index import scan_index
 
 Values = NDArray[np.floating]

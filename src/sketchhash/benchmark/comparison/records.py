@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.benchmark.comparison.entries import Entry
-from sketchhash.benchmark.scores import Scores, score
-from sketchhash.benchmark.ties import TieGroups
 from sketchhash.errors import DamagedState
+from sketchhash.evaluation.metrics import Scores, score
+from sketchhash.evaluation.ties import TieGroups
 from sketchhash.files import replacing
 
 _FORMAT = 1

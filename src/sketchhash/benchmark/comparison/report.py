@@ -21,9 +21,9 @@ from sketchhash.benchmark.comparison.plane import lay_out
 from sketchhash.benchmark.comparison.records import Records
 from sketchhash.benchmark.comparison.tables import Run, Runs, all_runs, table_2, table_3, table_4
 from sketchhash.benchmark.comparison.task import Task
-from sketchhash.benchmark.scores import DEPTH
 from sketchhash.datasets import Dataset
 from sketchhash.errors import BadArgument
+from sketchhash.evaluation.metrics import DEPTH
 from sketchhash.files import replacing
 from sketchhash.imaging import write_png
 

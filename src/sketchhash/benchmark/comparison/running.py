@@ -14,9 +14,9 @@ from sketchhash.benchmark.comparison.entries import Entry
 from sketchhash.benchmark.comparison.records import Codes, Record, Records, versions
 from sketchhash.benchmark.comparison.settings import Settings
 from sketchhash.benchmark.comparison.workbench import Workbench
-from sketchhash.benchmark.encodings import rank_encodings
-from sketchhash.benchmark.scores import Scores
+from sketchhash.benchmark.encoded import rank_encodings
 from sketchhash.codes import pack
+from sketchhash.evaluation.metrics import Scores
 
 
 @dataclass(frozen=True)

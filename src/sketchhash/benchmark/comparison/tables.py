@@ -10,8 +10,7 @@ from sketchhash.benchmark import paper
 from sketchhash.benchmark.comparison.entries import ABLATIONS, DSH, method_names
 from sketchhash.benchmark.comparison.grids import Cell, Column, Grid
 from sketchhash.benchmark.comparison.records import Record
-from sketchhash.benchmark.radius import BallScore
-from sketchhash.benchmark.scores import Scores
+from sketchhash.evaluation.metrics import BallScore, Scores
 
 _PAPERS_BITS = (32, 64, 128)
 _MEGABYTE = 2**20

@@ -12,7 +12,6 @@ from sketchhash.baselines.views import Given
 from sketchhash.benchmark.comparison.extractors import PhotoTrunk, SketchNet
 from sketchhash.benchmark.comparison.pictures import SKETCH_SIDE, InkStore, photo_pictures
 from sketchhash.benchmark.comparison.task import Task
-from sketchhash.benchmark.evaluation import labels
 from sketchhash.benchmark.study import PROTOCOLS, Study
 from sketchhash.datasets import Dataset, Item, draw_split
 from sketchhash.dsh.desk import Desk
@@ -21,6 +20,7 @@ from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.sources import Kind
 from sketchhash.errors import UnknownName
+from sketchhash.evaluation.ranking import labels
 
 _ANY_BITS = 8  # the trunk does not know how long codes are
 

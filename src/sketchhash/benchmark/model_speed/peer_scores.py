@@ -9,16 +9,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.benchmark.evaluation import labels
-from sketchhash.benchmark.metrics import mean_average_precision
-from sketchhash.benchmark.model_quality.pictures import as_galleries_see_it, inked_for
-from sketchhash.benchmark.model_quality.settings import Setting
 from sketchhash.benchmark.model_speed.peers import Peer, Run
 from sketchhash.benchmark.model_speed.stages import Inputs, Picture, Stages
-from sketchhash.benchmark.ranking import rank_codes
 from sketchhash.codes import pack
 from sketchhash.datasets import Item
 from sketchhash.errors import SketchHashError
+from sketchhash.evaluation.encodings import ink_picture, photo_picture
+from sketchhash.evaluation.metrics import mean_average_precision
+from sketchhash.evaluation.ranking import labels, rank_codes
+from sketchhash.evaluation.settings import Setting
 
 _BATCH = 16
 
@@ -35,12 +34,12 @@ class Preparing:
     @classmethod
     def photos(cls, stages: Stages) -> Preparing:
         """Prepare photos."""
-        return cls(as_galleries_see_it, stages.photo_inputs)
+        return cls(photo_picture, stages.photo_inputs)
 
     @classmethod
     def sketches(cls, stages: Stages) -> Preparing:
         """Prepare sketches."""
-        return cls(partial(inked_for, stages.manifest.ink), stages.sketch_inputs)
+        return cls(partial(ink_picture, stages.manifest.ink), stages.sketch_inputs)
 
     def readable(self, items: Iterable[Item]) -> dict[str, Picture]:
         """Read items, by id; what cannot be read is left out."""

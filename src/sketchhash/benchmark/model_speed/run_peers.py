@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sketchhash.benchmark.model_quality.settings import Setting
 from sketchhash.benchmark.model_speed.peer_scores import Preparing, score_peers
 from sketchhash.benchmark.model_speed.peers import Peer, PeerFigures, onnx_peer, time_peers
 from sketchhash.benchmark.model_speed.quantising import write_dynamic, write_static
@@ -20,6 +19,7 @@ from sketchhash.dsh import cards
 from sketchhash.dsh.export import Weights, export
 from sketchhash.dsh.networks import HashNetwork
 from sketchhash.dsh.runs import Job
+from sketchhash.evaluation.settings import Setting
 
 _log = logging.getLogger(__name__)
 

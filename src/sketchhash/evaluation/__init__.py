@@ -1,0 +1,87 @@
+"""Measure how well photos are found: tie-aware metrics, rankings, and the quality of a model folder.
+
+    rank_codes, rank_cosine ... ──► TieGroups ──► score ──► Scores
+    datasets, split ──► EvaluationData ──► settings ──┐
+    model folder ──► Encodings (cached) ──────────────┴──► score_setting ──► ModelEvaluation
+
+`evaluate` does all of the second line. `sketchhash.evaluation.contours` scores detectors of contours.
+"""
+
+from sketchhash.evaluation.encodings import Encodings, Medium
+from sketchhash.evaluation.metrics import (
+    BallScore,
+    CategoryScore,
+    RadiusCurve,
+    RadiusScores,
+    RankCurve,
+    Score,
+    Scores,
+    category_scores,
+    map_at,
+    mean_average_precision,
+    mean_radius_curve,
+    pooled_radius_curve,
+    precision_at,
+    precision_within,
+    rank_curve,
+    score,
+)
+from sketchhash.evaluation.models import ModelEvaluation, evaluate
+from sketchhash.evaluation.quality import CategoryQuality, SettingQuality, score_setting
+from sketchhash.evaluation.ranking import (
+    Encoder,
+    card_scores,
+    labels,
+    rank_codes,
+    rank_cosine,
+    rank_distances,
+    rank_euclidean,
+    rank_partition,
+    rank_vectors,
+)
+from sketchhash.evaluation.settings import EvaluationData, PhotoLimit, Setting, SettingKind
+from sketchhash.evaluation.ties import TieGroups, best_case, by_chance, unordered, worst_case
+
+__all__ = [
+    "BallScore",
+    "CategoryQuality",
+    "CategoryScore",
+    "Encoder",
+    "Encodings",
+    "EvaluationData",
+    "Medium",
+    "ModelEvaluation",
+    "PhotoLimit",
+    "RadiusCurve",
+    "RadiusScores",
+    "RankCurve",
+    "Score",
+    "Scores",
+    "Setting",
+    "SettingKind",
+    "SettingQuality",
+    "TieGroups",
+    "best_case",
+    "by_chance",
+    "card_scores",
+    "category_scores",
+    "evaluate",
+    "labels",
+    "map_at",
+    "mean_average_precision",
+    "mean_radius_curve",
+    "pooled_radius_curve",
+    "precision_at",
+    "precision_within",
+    "rank_codes",
+    "rank_cosine",
+    "rank_curve",
+    "rank_distances",
+    "rank_euclidean",
+    "rank_partition",
+    "rank_vectors",
+    "score",
+    "score_setting",
+    "unordered",
+    "worst_case",
+]
