@@ -3,7 +3,7 @@ import pytest
 
 from sketchhash.datasets import Dataset, Item, collection, draw_joined_split, draw_split, join
 from sketchhash.errors import BadArgument, SplitProblem
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 
 LINE = Drawing((np.zeros((2, 2), dtype=np.float32),))
 

@@ -3,7 +3,7 @@ import pytest
 
 from sketchhash.datasets import open_dataset, pair, photo_pixels, sketch_ink
 from sketchhash.errors import DatasetProblem
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 
 
 def found(items, categories):

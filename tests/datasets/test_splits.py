@@ -16,7 +16,7 @@ from sketchhash.datasets import (
     with_validation,
 )
 from sketchhash.errors import BadArgument, SplitProblem
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 
 
 def make(sketches: list[int], photos: list[int]) -> Dataset:

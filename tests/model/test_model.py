@@ -10,12 +10,11 @@ from onnx import TensorProto, numpy_helper
 import sketchhash.model
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleModel
-from sketchhash.imaging.ink import InkStyle, rasterise
+from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
 from sketchhash.imaging.photos import fit_square
-from sketchhash.imaging.strokes import Drawing
 from sketchhash.model import Model
 from sketchhash.tokens import SketchTokens, TokenStyle, detector, token_map
-from sketchhash.tokens.forest import Forest
+from sketchhash.tokens.sketch_tokens import Forest
 
 LONE_LEAF = (([0], np.int32), ([0], np.int32), ([0], np.float32), ([-1], np.int32), ([0.5], np.float32))
 FILES = ("README.md", "image.onnx", "manifest.json", "sketch.onnx")
@@ -218,7 +217,7 @@ def test_encoding_needs_no_package_of_the_researchers(model_folder):
     program = """
 import pathlib, sys
 import numpy as np
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 from sketchhash.model import Model
 assert "onnxruntime" not in sys.modules, "importing the room already loads the runtime"
 model = Model.load(pathlib.Path(sys.argv[1]))

@@ -1,9 +1,23 @@
+import itertools
+
 import numpy as np
 import pytest
 
 from sketchhash.tokens import kernel
-from sketchhash.tokens.channels import CHANNELS, RADIUS, channels
-from sketchhash.tokens.luv import luv
+from sketchhash.tokens.channels import (
+    CHANNELS,
+    DIRECT_FEATURES,
+    FEATURES,
+    PATCH,
+    PLANES,
+    RADIUS,
+    cells,
+    channels,
+    lookup_planes,
+    lookups,
+    luv,
+    patch_features,
+)
 
 MAGNITUDES = [3, 8, 13]
 FINE, COARSE = slice(4, 8), slice(9, 13)
@@ -123,3 +137,126 @@ def test_a_photo_that_is_a_view_of_another_is_read_as_it_looks():
     photo = noise((41, 60))
     view = photo[::2, ::-3]
     np.testing.assert_array_equal(channels(view), channels(view.copy()))
+
+
+SPAN = 260
+
+
+def luv_of(*colour):
+    """L*, u* and v* of one colour, in CIE's units."""
+    light, u, v = luv(np.array([[colour]], dtype=np.uint8))[:, 0, 0].astype(np.float64)
+    return light * SPAN, u * SPAN - 84, v * SPAN - 135
+
+
+@pytest.mark.parametrize(
+    ("colour", "expected"),
+    [
+        ((0, 0, 0), (0, 0, 0)),
+        ((255, 255, 255), (100, 0, 0)),
+        ((255, 0, 0), (53.24, 175.01, 37.76)),
+        ((0, 255, 0), (87.73, -83.08, 107.40)),
+        ((0, 0, 255), (32.30, -9.40, -130.34)),
+        ((119, 119, 119), (50.03, 0, 0)),
+    ],
+)
+def test_known_colours_have_their_known_coordinates(colour, expected):
+    np.testing.assert_allclose(luv_of(*colour), expected, atol=0.15)
+
+
+def test_every_colour_lies_within_0_and_1():
+    levels = range(0, 256, 15)
+    colours = np.array(list(itertools.product(levels, levels, levels)), dtype=np.uint8)[None]
+    planes = luv(colours)
+    assert planes.dtype == np.float32
+    assert planes.min() >= 0
+    assert planes.max() <= 1
+
+
+def test_grey_has_no_colour_and_rising_lightness():
+    light, u, v = luv(np.arange(256, dtype=np.uint8).repeat(3).reshape(1, 256, 3))
+    assert (np.diff(light[0]) > 0).all()
+    np.testing.assert_allclose(u, 84 / SPAN, atol=1e-5)
+    np.testing.assert_allclose(v, 135 / SPAN, atol=1e-5)
+
+
+def test_the_compiled_conversion_gives_the_same_bits(monkeypatch):
+    if kernel.native() is None:
+        pytest.skip("the kernel is not built")
+    levels = range(0, 256, 5)
+    colours = np.array(list(itertools.product(levels, levels, levels)), dtype=np.uint8)[None]
+    compiled = luv(colours)
+    monkeypatch.setattr(kernel, "native", lambda: None)
+    np.testing.assert_array_equal(compiled, luv(colours))
+
+
+PAIRS = np.stack(np.triu_indices(25, k=1), axis=1)
+CENTRES = [5, 11, 17, 23, 29]
+
+
+@pytest.fixture(scope="module")
+def planes():
+    return channels(np.random.default_rng(3).integers(0, 256, (24, 31, 3), dtype=np.uint8))
+
+
+def patch_at(planes, row, column):
+    """The patch around a pixel of the photo: the frame moves it by the radius that the patch starts earlier."""
+    return planes[:, row : row + PATCH, column : column + PATCH]
+
+
+def test_there_are_as_many_features_as_the_paper_says():
+    assert DIRECT_FEATURES == 35 * 35 * 14 == 17_150
+    assert FEATURES == 17_150 + 14 * 300 == 21_350
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (23, 30), (0, 30), (11, 7)])
+def test_the_first_features_are_the_patch_itself(planes, row, column):
+    described = patch_features(planes, np.array([row]), np.array([column]))
+    np.testing.assert_array_equal(described[0, :DIRECT_FEATURES], patch_at(planes, row, column).ravel())
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (23, 30), (11, 7)])
+def test_the_rest_compare_the_means_of_two_cells(planes, row, column):
+    patch = patch_at(planes, row, column).astype(np.float64)
+    means = np.array([patch[:, y - 4 : y + 5, x - 4 : x + 5].mean(axis=(1, 2)) for y in CENTRES for x in CENTRES])
+    described = patch_features(planes, np.array([row]), np.array([column]))[0, DIRECT_FEATURES:]
+    first, second = PAIRS.T
+    expected = (means[first] - means[second]).T.ravel()
+    np.testing.assert_allclose(described, expected, atol=1e-5)
+
+
+def test_the_middle_of_a_patch_is_its_pixel(planes):
+    middle = np.arange(CHANNELS) * PATCH * PATCH + RADIUS * PATCH + RADIUS
+    described = patch_features(planes, np.array([4, 9]), np.array([5, 30]), middle)
+    np.testing.assert_array_equal(described, planes[:, [4 + RADIUS, 9 + RADIUS], [5 + RADIUS, 30 + RADIUS]].T)
+
+
+def test_chosen_features_come_in_the_order_asked_for(planes):
+    rng = np.random.default_rng(0)
+    rows, columns = rng.integers(0, 24, 40), rng.integers(0, 31, 40)
+    chosen = rng.choice(FEATURES, 500)
+    described = patch_features(planes, rows, columns, chosen)
+    assert described.shape == (40, 500)
+    assert described.dtype == np.float32
+    np.testing.assert_array_equal(described, patch_features(planes, rows, columns)[:, chosen])
+
+
+def test_no_pixels_have_no_features(planes):
+    nothing = np.array([], dtype=np.int64)
+    assert patch_features(planes, nothing, nothing).shape == (0, FEATURES)
+
+
+def test_a_cell_is_a_box_of_nine_by_nine(planes):
+    averaged = cells(planes)
+    assert averaged.shape == planes.shape
+    np.testing.assert_allclose(averaged[:, 20, 25], planes[:, 16:25, 21:30].mean(axis=(1, 2)), rtol=1e-5)
+
+
+def test_every_look_up_of_every_pixel_stays_inside_the_planes(planes):
+    stack = lookup_planes(planes)
+    height, width = stack.shape[1:]
+    assert stack.shape[0] == PLANES
+    first, second = lookups(height, width)
+    last_corner = 23 * width + 30
+    assert min(first.min(), second.min()) >= 0
+    assert max(first.max(), second.max()) + last_corner < stack.size
+    assert not stack[-1].any()

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 
 from sketchhash.errors import BadArgument
-from sketchhash.imaging.ink import InkStyle
+from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
 from sketchhash.tokens import TokenStyle, detector, thin, token_map
-from sketchhash.tokens.contours import strong_contours
+from sketchhash.tokens.contours import components, draw, strong_contours, touching, without_specks
 
 GRADIENT = detector("gradient")
 
@@ -196,3 +197,117 @@ def test_sizes_and_shares_that_make_no_sense_are_refused():
         token_map(np.zeros((4, 4), dtype=np.uint8), GRADIENT, 0)
     with pytest.raises(BadArgument, match=r"threshold is a share, from 0 to 1; got 60"):
         TokenStyle(threshold=60)
+
+
+masks = arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=14))
+
+
+def flood_fill(mask):
+    """The first pixel of each ink pixel's component, one pixel at a time."""
+    label = np.full(mask.shape, -1)
+    for number, start in enumerate(zip(*np.nonzero(mask), strict=True)):
+        reached = [start]
+        while reached:
+            row, column = reached.pop()
+            if label[row, column] >= 0:
+                continue
+            label[row, column] = number
+            around = np.argwhere(mask[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2])
+            reached += [(max(row - 1, 0) + down, max(column - 1, 0) + right) for down, right in around]
+    return label[mask]
+
+
+@given(masks)
+def test_labels_agree_with_a_flood_fill(mask):
+    np.testing.assert_array_equal(components(mask), flood_fill(mask))
+
+
+@given(masks, st.integers(0, 12))
+def test_specks_go_and_large_components_stay(mask, fewest):
+    label = flood_fill(mask)
+    expected = [np.count_nonzero(label == own) >= fewest for own in label]
+    kept = without_specks(mask, fewest)
+    np.testing.assert_array_equal(kept[mask], expected)
+    assert not kept[~mask].any()
+
+
+@given(masks)
+def test_pixels_touch_when_they_are_at_most_one_step_apart(mask):
+    ink = np.argwhere(mask)
+    steps = np.abs(ink[:, None] - ink[None]).max(axis=2)
+    expected = {(a, b) for a, b in np.argwhere(steps == 1) if a < b}
+    pairs = [tuple(sorted(pair)) for pair in touching(mask).T]
+    assert len(pairs) == len(set(pairs))
+    assert set(pairs) == expected
+
+
+def test_a_line_that_winds_through_the_whole_picture_is_one_component():
+    snake = np.zeros((99, 99), dtype=np.bool_)
+    snake[::2] = True
+    snake[1::4, -1] = True
+    snake[3::4, 0] = True
+    assert not components(snake).any()
+
+
+def blank(height, width):
+    return np.zeros((height, width), dtype=np.bool_)
+
+
+def ink_of(sheet):
+    return (255 - sheet.astype(np.float64)) / 255
+
+
+def test_an_empty_mask_gives_blank_paper():
+    sheet = draw(blank(10, 20), 16, 0.1)
+    assert sheet.dtype == np.uint8
+    assert sheet.shape == (16, 16)
+    assert (sheet == 255).all()
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (32, 256), (256, 32)])
+@pytest.mark.parametrize("size", [32, 128, 300])
+def test_lines_are_as_wide_across_as_down_whatever_the_proportions(shape, size):
+    height, width = shape
+    mask = blank(height, width)
+    mask[height // 2] = True
+    level = ink_of(draw(mask, size, 1 / 40)).sum(axis=0)[size // 4 : -size // 4]
+    mask = blank(height, width)
+    mask[:, width // 2] = True
+    upright = ink_of(draw(mask, size, 1 / 40)).sum(axis=1)[size // 4 : -size // 4]
+    np.testing.assert_allclose(level, size / 40, atol=0.3)
+    np.testing.assert_allclose(upright, size / 40, atol=0.3)
+
+
+def test_a_line_lies_where_its_pixels_were():
+    mask = blank(50, 100)
+    mask[:, 25] = True
+    ink = ink_of(draw(mask, 80, 1 / 40)).sum(axis=0)
+    centre = (ink * (np.arange(80) + 0.5)).sum() / ink.sum()
+    assert centre == pytest.approx(25.5 / 100 * 80, abs=0.05)
+
+
+def test_touching_pixels_are_joined_when_the_sheet_is_larger():
+    mask = np.eye(8, dtype=np.bool_)
+    sheet = draw(mask, 200, 1 / 50)
+    along = np.arange(15, 185)
+    assert (sheet[along, along] < 64).all()
+
+
+def test_a_pen_thinner_than_a_pixel_leaves_grey():
+    mask = blank(20, 20)
+    mask[10] = True
+    ink = ink_of(draw(mask, 20, 1 / 80))
+    assert ink[10, 5] == pytest.approx(0.25, abs=0.01)
+
+
+def test_the_pen_is_the_pen_of_the_sketches():
+    size, style = 120, InkStyle(line_width=1 / 40, margin=0.1)
+    # A sketch of one diagonal: fitted to the margins, its ends are half a line inside them.
+    line = Drawing((np.array([[0, 0], [1, 1]], dtype=np.float32),))
+    start = round(size * style.margin + size * style.line_width / 2 - 0.5)
+    mask = blank(size, size)
+    inside = np.arange(start, size - start)
+    mask[inside, inside] = True
+    difference = np.abs(ink_of(draw(mask, size, style.line_width)) - ink_of(rasterise(line, size, style)))
+    middle = slice(30, 90)
+    assert difference[middle, middle].max() < 0.12

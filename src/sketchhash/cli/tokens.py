@@ -41,7 +41,9 @@ def train(
     from sketchhash.tokens import training
 
     sizes = training.preset(preset)
-    run = training.Run(training.read_split(data, "train"), sizes, seed, work or out.with_name(out.name + ".work"))
+    run = training.ForestTrainer(
+        training.read_split(data, "train"), sizes, seed, work or out.with_name(out.name + ".work")
+    )
     out.parent.mkdir(parents=True, exist_ok=True)
     say(f"Finished trees are kept in {run.folder}.")
     with progress("sorting contours into classes", len(run.photos)) as advance:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sketchhash.datasets.dataset import Dataset, Item
 from sketchhash.errors import DatasetProblem
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 
 _SIDE = 28
 

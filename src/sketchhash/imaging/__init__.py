@@ -6,11 +6,9 @@ black ink of one width on white paper, fitted and centred in a square.
 """
 
 from sketchhash.imaging.decode import PICTURE_SUFFIXES, Limits, read_photo
-from sketchhash.imaging.ink import InkStyle, rasterise
-from sketchhash.imaging.photos import fit_square, shrink, thumbnail
-from sketchhash.imaging.sheet import contact_sheet, write_png
+from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
+from sketchhash.imaging.photos import contact_sheet, fit_square, shrink, thumbnail, write_png
 from sketchhash.imaging.sketches import normalise_ink, read_sketch
-from sketchhash.imaging.strokes import Drawing
 
 __all__ = [
     "PICTURE_SUFFIXES",

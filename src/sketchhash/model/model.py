@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument, IncompatibleModel, UnknownName
-from sketchhash.imaging.ink import InkStyle, rasterise
+from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
 from sketchhash.imaging.photos import fit_square
-from sketchhash.imaging.strokes import Drawing
 from sketchhash.model import layout
 from sketchhash.model.folder import read_manifest, require_intact
 from sketchhash.model.manifest import FETCH_AGAIN, Manifest, TokenInput

@@ -1,8 +1,8 @@
 """Compiled kernels: small C files, built with the package, each the fast twin of a NumPy reference.
 
-They are plain shared libraries that use nothing of Python, so one build serves every version of it. Nothing needs
-them: without a C compiler the package installs and works on NumPy, and says so once. Setting
-``SKETCHHASH_NATIVE=0`` leaves them out where they are built, to compare or to rule them out.
+They are plain shared libraries that use nothing of Python, so one build serves every version of it, and optional:
+without a C compiler the package installs and works on NumPy, and logs one warning. Set ``SKETCHHASH_NATIVE=0`` to
+switch them off, to compare or to rule them out.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ def kernel_file(name: str) -> Path:
 def kernels(name: str) -> ctypes.CDLL | None:
     """Return the functions of ``name.c``, or None if they were not built or are switched off.
 
-    Python's lock is released while one runs. They check nothing: callers pass contiguous arrays of the
-    right type and size.
+    The GIL is released while one runs. They check nothing: callers pass contiguous arrays of the right type and size.
     """
     if os.environ.get("SKETCHHASH_NATIVE") == "0":
         return None

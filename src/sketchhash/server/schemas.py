@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sketchhash.imaging.strokes import MAX_COORDINATE, MAX_POINTS, MAX_STROKES
+from sketchhash.imaging.ink import MAX_COORDINATE, MAX_POINTS, MAX_STROKES
 from sketchhash.server.limits import MOST_HITS
 
 Coordinate = Annotated[float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE, allow_inf_nan=False)]

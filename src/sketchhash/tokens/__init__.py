@@ -11,9 +11,17 @@ keeps finished maps on disk.
 """
 
 from sketchhash.tokens.cache import TokenCache, pixel_content
-from sketchhash.tokens.contours import TokenStyle, thin, token_map
-from sketchhash.tokens.default import DEFAULT_DETECTOR, detect, sketch
-from sketchhash.tokens.detector import DETECTORS, WEIGHTS, Detector, detector
+from sketchhash.tokens.contours import TokenStyle, thin
+from sketchhash.tokens.detectors import (
+    DEFAULT_DETECTOR,
+    DETECTORS,
+    WEIGHTS,
+    Detector,
+    detect,
+    detector,
+    sketch,
+    token_map,
+)
 from sketchhash.tokens.sketch_tokens import SketchTokens
 
 __all__ = [

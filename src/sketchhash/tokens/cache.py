@@ -1,4 +1,4 @@
-"""Token maps on disk, so that a photo's contours are looked for once.
+"""Token maps on disk, so that the contours of a photo are detected once.
 
 One PNG a map, ``ab/cdef….png``, named by a hash of everything the map depends on. A map never
 changes, so processes share a folder without locks: two that make the same map write the same bytes, and a
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sketchhash.files import replacing
-from sketchhash.tokens.contours import TokenStyle, token_map
-from sketchhash.tokens.detector import Detector
+from sketchhash.tokens.contours import TokenStyle
+from sketchhash.tokens.detectors import Detector, token_map
 
 _VERSION = 1  # raise whenever `token_map` draws other maps from the same scores
 
@@ -34,11 +34,11 @@ class TokenCache:
     style: TokenStyle = field(default_factory=TokenStyle)
 
     def token_map(self, content: bytes, decode: Callable[[], NDArray[np.uint8]]) -> NDArray[np.uint8]:
-        """Give the map of a photo: ``(size, size)``, made and kept if it is not there yet.
+        """Return the map of a photo: ``(size, size)``, made and kept if it is not there yet.
 
         Args:
-            content: What tells this photo from others: its file's bytes, or `pixel_content` of its pixels.
-            decode: Gives the photo's pixels; called only if the map has to be made.
+            content: What identifies the photo: its file's bytes, or `pixel_content` of its pixels.
+            decode: Returns the photo's pixels; called only if the map has to be made.
         """
         path = self._path(content)
         kept = self._read(path)
@@ -54,7 +54,7 @@ class TokenCache:
         return self.folder / name[:2] / f"{name[2:]}.png"
 
     def _read(self, path: Path) -> NDArray[np.uint8] | None:
-        """Read a map, or nothing if it is absent or damaged."""
+        """Return a kept map, or None if it is absent or damaged."""
         try:
             data = path.read_bytes()
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""From a detector's scores to a token map: thin the ridges, keep the strong ones, draw them.
+"""From a detector's scores to ink: thin the ridges, keep the strong ones, draw them.
 
 The threshold is the paper's (Liu et al., section 2.1: 60 % of the maximum score). Thinning follows the edge
 step of Sketch Tokens (Lim, Zitnick and Dollár, CVPR 2013), with the exact principal curvature for the normal.
@@ -7,21 +7,16 @@ The guard rails are ours: relative to its own maximum, a flat photo would be all
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from sketchhash.errors import BadArgument
 from sketchhash.imaging.ink import InkStyle
-from sketchhash.tokens.components import without_specks
-from sketchhash.tokens.detector import Detector
 from sketchhash.tokens.filters import blur, slopes
-from sketchhash.tokens.pen import draw
 
-_LONGEST_SIDE = 256  # contours are looked for at this size, whatever the photo's
-_SHORTEST_SIDE = 32  # a panorama is stretched to this, or nothing would be left inside its border
 _BORDER = 5  # scores fade out over this many pixels
 
 
@@ -44,26 +39,13 @@ class TokenStyle:
     ink: InkStyle = field(default_factory=InkStyle)
 
     def __post_init__(self) -> None:
-        """Refuse shares that are not shares."""
+        """Raise if a share is not between 0 and 1."""
         for name in ("threshold", "floor", "most_ink"):
             if not 0 <= getattr(self, name) <= 1:
                 raise BadArgument(f"{name} is a share, from 0 to 1; got {getattr(self, name)}.")
 
 
 DEFAULT_STYLE = TokenStyle()
-
-
-def token_map(
-    photo: NDArray[np.uint8], detector: Detector, size: int, style: TokenStyle = DEFAULT_STYLE
-) -> NDArray[np.uint8]:
-    """Draw the contours of a photo, ``(h, w)`` or ``(h, w, 3)``, on a square sheet ``(size, size)``.
-
-    Paper is 255 and ink 0. The photo is squeezed to the square, as the photo branch sees it.
-    """
-    if size < 1:
-        raise BadArgument(f"A token map is at least 1 pixel wide; got size={size}.")
-    scores = detector.detect(_at_working_size(photo))
-    return draw(strong_contours(scores, style), size, style.ink.line_width)
 
 
 def strong_contours(scores: NDArray[np.float32], style: TokenStyle = DEFAULT_STYLE) -> NDArray[np.bool_]:
@@ -90,23 +72,72 @@ def thin(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     return scores * is_ridge * _fade(height)[:, None] * _fade(width)
 
 
-def as_rgb(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Give a photo three channels, ``(h, w, 3)``, or refuse what is not a photo."""
-    is_picture = photo.ndim == 2 or (photo.ndim == 3 and photo.shape[2] == 3)
-    if photo.dtype != np.uint8 or not is_picture or photo.size == 0:
-        raise BadArgument(f"A photo is uint8 of shape (h, w) or (h, w, 3), not empty; got {photo.dtype} {photo.shape}.")
-    return photo if photo.ndim == 3 else np.repeat(photo[:, :, None], 3, axis=2)
+_HALF_OF_THE_NEIGHBOURS = ((0, 1), (1, -1), (1, 0), (1, 1))  # the other half are the same pairs, reversed
 
 
-def _at_working_size(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    picture = Image.fromarray(as_rgb(photo))
-    scale = _LONGEST_SIDE / max(picture.size)
-    width, height = (max(_SHORTEST_SIDE, round(side * scale)) for side in picture.size)
-    return np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC, reducing_gap=3.0))
+def touching(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Pair the ink pixels that touch, also diagonally: ``(2, pairs)``, numbered in reading order among ink pixels."""
+    height, width = mask.shape
+    ink = np.arange(np.count_nonzero(mask))
+    number = np.full((height + 2, width + 2), -1)
+    number[1:-1, 1:-1][mask] = ink
+
+    pairs = []
+    for down, right in _HALF_OF_THE_NEIGHBOURS:
+        other = number[1 + down : 1 + down + height, 1 + right : 1 + right + width][mask]
+        pairs.append(np.stack((ink, other))[:, other >= 0])
+    return np.concatenate(pairs, axis=1)
+
+
+def components(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Label every ink pixel, in reading order, with the first pixel of its component: ``(ink pixels,)``.
+
+    All pairs are joined at once: each component takes the label of its lowest neighbour and chains are flattened.
+    A few rounds are enough, even for long lines.
+    """
+    pairs = touching(mask)
+    label = np.arange(np.count_nonzero(mask))
+    while True:
+        first, second = label[pairs]
+        if np.array_equal(first, second):
+            return label
+        np.minimum.at(label, np.maximum(first, second), np.minimum(first, second))
+        while not np.array_equal(label, shorter := label[label]):
+            label = shorter
+
+
+def without_specks(mask: NDArray[np.bool_], fewest: int) -> NDArray[np.bool_]:
+    """Erase the components of fewer than ``fewest`` pixels.
+
+    >>> without_specks(np.array([[True, False, True, True]]), fewest=2)
+    array([[False, False,  True,  True]])
+    """
+    label = components(mask)
+    pixels = np.bincount(label, minlength=len(label))
+    kept = np.zeros_like(mask)
+    kept[mask] = pixels[label] >= fewest
+    return kept
+
+
+def draw(mask: NDArray[np.bool_], size: int, line_width: float) -> NDArray[np.uint8]:
+    """Trace the lines of a mask ``(h, w)`` on a square sheet ``(size, size)``: paper 255, ink 0.
+
+    The sheet's proportions may differ from the mask's; the lines are as wide in every direction.
+
+    Args:
+        mask: Lines about one pixel thin; pixels that touch are joined.
+        size: Side of the sheet in pixels.
+        line_width: As a fraction of the side.
+    """
+    width = line_width * size
+    distance = np.sqrt(_squared_distance(_trace(mask, size), size, math.ceil(width / 2 + 0.5)))
+    # How much of each pixel the pen covers; a pen thinner than a pixel leaves grey.
+    coverage = np.clip(width / 2 + 0.5 - distance, 0, min(1.0, width))
+    return np.rint(255 - 255 * coverage).astype(np.uint8)
 
 
 def _normals(scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Unit vectors (x, y) across the ridges: where the smoothed scores curve down the most."""
+    """Return unit vectors (x, y) across the ridges: the direction in which the smoothed scores curve down the most."""
     along_x, along_y = slopes(blur(scores, 2.0))
     xx, xy = slopes(along_x)
     _, yy = slopes(along_y)
@@ -137,3 +168,31 @@ def _sample(scores: NDArray[np.float32], right: NDArray[np.float32], down: NDArr
 def _fade(length: int) -> NDArray[np.float32]:
     from_start = np.arange(length, dtype=np.float32)
     return np.minimum(1, np.minimum(from_start, from_start[::-1]) / np.float32(_BORDER))
+
+
+def _trace(mask: NDArray[np.bool_], size: int) -> NDArray[np.float32]:
+    """Return points along the lines, about half a pixel of the sheet apart: ``(2, points)``, y and x."""
+    scale = (size / np.array(mask.shape, dtype=np.float32))[:, None]
+    centres = (np.stack(np.nonzero(mask)).astype(np.float32) + np.float32(0.5)) * scale
+    first, second = touching(mask)
+    start, span = centres[:, first], centres[:, second] - centres[:, first]
+    steps = math.ceil(2 * scale.max())
+    return np.concatenate([centres, *(start + span * np.float32(i / steps) for i in range(1, steps))], axis=1)
+
+
+def _squared_distance(points: NDArray[np.float32], size: int, reach: int) -> NDArray[np.float32]:
+    """Measure each pixel centre's squared distance to the nearest point; infinite beyond ``reach`` pixels."""
+    pixel = np.floor(points)
+    y, x = points - pixel - np.float32(0.5)
+    side = size + 2 * reach  # a frame, so that the pen may overhang the sheet
+    row, column = pixel.astype(np.intp)
+    corner = row * side + column
+
+    squared = np.full(side * side, np.inf, dtype=np.float32)
+    offsets = range(2 * reach + 1)
+    across = [(x - np.float32(right - reach)) ** 2 for right in offsets]
+    for down in offsets:
+        upright = (y - np.float32(down - reach)) ** 2
+        for right in offsets:
+            np.minimum.at(squared, corner + (down * side + right), upright + across[right])
+    return squared.reshape(side, side)[reach : reach + size, reach : reach + size]

@@ -29,7 +29,7 @@ _ARGUMENTS = {
 
 @cache
 def native() -> ctypes.CDLL | None:
-    """Give the compiled functions, or nothing where NumPy has to do."""
+    """Return the compiled functions, or None where NumPy does the work."""
     library = kernels("tokens")
     if library is not None:
         for name, arguments in _ARGUMENTS.items():

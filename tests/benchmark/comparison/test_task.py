@@ -3,7 +3,7 @@ import pytest
 from sketchhash.benchmark.comparison.task import Task, with_at_most
 from sketchhash.datasets import Dataset, Item, draw_split, synthetic
 from sketchhash.errors import BadArgument, DamagedState
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 
 
 def a_dataset(*photo_counts):

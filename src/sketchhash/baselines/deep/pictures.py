@@ -17,7 +17,7 @@ from sketchhash.baselines.views import Given, Picture
 from sketchhash.errors import BadArgument
 from sketchhash.imaging import fit_square
 from sketchhash.tokens import token_map
-from sketchhash.tokens.canny import Canny
+from sketchhash.tokens.peers import Canny
 
 _MEAN = torch.tensor([123.675, 116.28, 103.53]).view(1, 3, 1, 1)  # of ImageNet, per channel
 _DEVIATION = torch.tensor([58.395, 57.12, 57.375]).view(1, 3, 1, 1)

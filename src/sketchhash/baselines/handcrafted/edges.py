@@ -12,10 +12,10 @@ from PIL import Image
 
 from sketchhash.baselines.views import Picture
 from sketchhash.errors import BadArgument
-from sketchhash.imaging.thinning import thin
-from sketchhash.tokens.canny import Canny
-from sketchhash.tokens.contours import TokenStyle, as_rgb, strong_contours
-from sketchhash.tokens.pen import draw
+from sketchhash.imaging.sketches import skeletonise
+from sketchhash.tokens.contours import TokenStyle, draw, strong_contours
+from sketchhash.tokens.detectors import as_rgb
+from sketchhash.tokens.peers import Canny
 
 LONGEST_SIDE = 200
 _SHORTEST_SIDE = 32  # a panorama is stretched to this, or nothing would be left inside its border
@@ -34,7 +34,7 @@ def photo_edges(photo: Picture) -> NDArray[np.bool_]:
 
 def sketch_edges(sketch: Picture) -> NDArray[np.bool_]:
     """Mark the middle of a sketch's lines, one pixel thin: ``(200, 200)``."""
-    return thin(sketch_ink(sketch, LONGEST_SIDE) < 128)
+    return skeletonise(sketch_ink(sketch, LONGEST_SIDE) < 128)
 
 
 def photo_ink(photo: Picture, side: int) -> Picture:

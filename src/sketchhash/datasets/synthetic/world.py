@@ -22,7 +22,7 @@ from sketchhash.datasets.synthetic.catalogue import CATEGORIES, find
 from sketchhash.datasets.synthetic.photos import render_photo
 from sketchhash.datasets.synthetic.sketches import draw_sketch
 from sketchhash.errors import BadArgument
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 
 # Ids have four digits, so that they sort as numbers do.
 _MOST_PER_CATEGORY = 10_000

@@ -9,14 +9,14 @@ from typer.testing import CliRunner
 
 from sketchhash.cli import app
 from sketchhash.tokens import training
-from sketchhash.tokens.forest import Forest
-from sketchhash.tokens.training import presets
-from sketchhash.tokens.training.growing import join
+from sketchhash.tokens.sketch_tokens import Forest
+from sketchhash.tokens.training import samples
+from sketchhash.tokens.training.forest import join
 
 
 @pytest.fixture
 def train(bsds_folder, tmp_path, tiny, monkeypatch):
-    monkeypatch.setattr(presets, "PRESETS", {"tiny": tiny})
+    monkeypatch.setattr(samples, "PRESETS", {"tiny": tiny})
     options = ("tokens", "train", "--data", str(bsds_folder), "--out", str(tmp_path / "new" / "forest.npz"))
     return lambda *more: CliRunner().invoke(app, [*options, *map(str, more)])
 
@@ -26,7 +26,7 @@ def test_a_forest_and_a_picture_of_the_tokens_are_written(train, tmp_path, photo
     assert result.exit_code == 0, result.output
     assert result.stdout.strip() == str(tmp_path / "new" / "forest.npz")
     assert "tree 3 of 3" in result.stderr
-    run = training.Run(photos, tiny, 0, tmp_path / "new" / "forest.npz.work")
+    run = training.ForestTrainer(photos, tiny, 0, tmp_path / "new" / "forest.npz.work")
     assert Forest.load(tmp_path / "new" / "forest.npz").fingerprint == run.forest().fingerprint
     with Image.open(run.folder / "tokens.png") as sheet:
         assert sheet.size == (15 * 38, 38)
@@ -37,9 +37,9 @@ def test_an_interrupted_command_leaves_whole_trees_to_go_on_with(bsds_folder, tm
     script = (
         "import signal\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it\n"
-        "from sketchhash.tokens.training import Preset, presets\n"
+        "from sketchhash.tokens.training import Preset, samples\n"
         "from sketchhash.cli import main\n"
-        f"presets.PRESETS = {{'many': {many!r}}}\n"
+        f"samples.PRESETS = {{'many': {many!r}}}\n"
         "main()\n"
     )
     out, work = tmp_path / "many.npz", tmp_path / "kept"
@@ -55,15 +55,15 @@ def test_an_interrupted_command_leaves_whole_trees_to_go_on_with(bsds_folder, tm
     assert "Traceback" not in last_words
     assert not out.exists()
 
-    kept = training.Run(photos, many, 0, work)
+    kept = training.ForestTrainer(photos, many, 0, work)
     trees = [Forest.load(kept.folder / f"tree-{number:02}.npz") for number in range(2)]
-    afresh = training.Run(photos, replace(tiny, trees=2), 0, tmp_path / "afresh")
+    afresh = training.ForestTrainer(photos, replace(tiny, trees=2), 0, tmp_path / "afresh")
     list(afresh.grow())
     assert join(trees).fingerprint == afresh.forest().fingerprint
 
 
 def test_the_same_command_grows_only_what_is_missing(train, tmp_path, photos, tiny):
-    run = training.Run(photos, tiny, 0, tmp_path / "kept")
+    run = training.ForestTrainer(photos, tiny, 0, tmp_path / "kept")
     list(run.grow())
     (run.folder / "tree-01.npz").unlink()
     result = train("--preset", "tiny", "--work", run.work)

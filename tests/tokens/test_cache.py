@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from sketchhash.tokens import TokenCache, TokenStyle, pixel_content, token_map
-from sketchhash.tokens.gradient import GradientDetector
+from sketchhash.tokens.peers import GradientDetector
 
 PHOTO = np.zeros((60, 60, 3), dtype=np.uint8)
 PHOTO[15:45, 20:50] = 220
