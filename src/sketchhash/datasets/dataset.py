@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sketchhash.datasets.names import meaning
 from sketchhash.errors import BadArgument, DatasetProblem
 from sketchhash.imaging import InkStyle, normalise_ink, rasterise, read_photo, read_sketch
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 
 _STYLE = InkStyle()
 _SEPARATOR = ": "  # between the name of a dataset and the id of an item that was joined from it

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 
 from sketchhash.datasets.synthetic.catalogue import find
 from sketchhash.datasets.synthetic.parts import Outline, Part, Proportions, turn
-from sketchhash.imaging.strokes import Drawing
+from sketchhash.imaging.ink import Drawing
 
 Line = NDArray[np.complex128]
 Stroke = NDArray[np.float32]
