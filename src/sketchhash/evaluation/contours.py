@@ -31,7 +31,7 @@ from scipy.sparse.csgraph import maximum_flow
 
 from sketchhash.errors import BadArgument
 from sketchhash.files import replacing
-from sketchhash.imaging.thinning import thin as peel
+from sketchhash.imaging.sketches import skeletonise
 from sketchhash.tokens import Detector, thin
 from sketchhash.tokens.training.bsds import TracedPhoto
 
@@ -114,7 +114,7 @@ def count(scores: NDArray[np.float32], tracings: NDArray[np.bool_], sweep: Sweep
 
     found, right, detected = np.zeros((3, sweep.steps), dtype=np.int64)
     for step, threshold in enumerate(sweep.thresholds):
-        is_detected = peel(ridges >= threshold)[candidates]
+        is_detected = skeletonise(ridges >= threshold)[candidates]
         is_right = np.zeros_like(is_detected)
         for near in pairs:
             matched = match(near[:, is_detected[near[0]]])
