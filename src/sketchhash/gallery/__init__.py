@@ -1,48 +1,60 @@
 """The gallery: a collection of photos that can be searched by drawing, kept in one SQLite file.
 
-    folders ──► scanning ──► indexing (reading, encoding) ──► store (schema, writing) ──► searching ──► hits
+    folders ──► photos (walk, read) ──► indexing (workers encode) ──► database ──► memory_index ──► search ──► hits
 
-`Gallery` opens or makes the file, `index_photos` and `watch_folders` bring it up to date with folders, and a
-`Searcher` answers drawings while they do. `verify`, `exact_duplicates` and `near_duplicates` look after it.
+`GalleryFile` opens or makes the file, `index` and `watch_folders` bring it up to date with folders, and a `Searcher`
+answers drawings while they do. `verify`, `exact_duplicates` and `near_duplicates` look after it. An `OpenGallery` may
+as well be kept on an engine: see `sketchhash.engines`.
 """
 
-from sketchhash.gallery.duplicates import exact_duplicates, near_duplicates
-from sketchhash.gallery.indexing import Labels, index_photos
+from sketchhash.gallery.database import GalleryFile
+from sketchhash.gallery.indexing import (
+    Event,
+    Labels,
+    Progress,
+    Summary,
+    Waiting,
+    Watching,
+    index,
+    index_events,
+)
 from sketchhash.gallery.photos import Failure, PhotoFile, PhotoRecord
-from sketchhash.gallery.progress import Event, Progress, Summary, Waiting, Watching
-from sketchhash.gallery.schema import CodeMaker
-from sketchhash.gallery.searching import Hit, Searcher
-from sketchhash.gallery.served import PhotoFinder, Served, ServedGallery, open_served
-from sketchhash.gallery.store import Gallery, GalleryInfo
-from sketchhash.gallery.surveying import Sample
-from sketchhash.gallery.verifying import Problem, Verdict, verify
-from sketchhash.gallery.watching import watch_folders
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, OpenGallery, PhotoRow, Sample
+from sketchhash.gallery.search import Picture, Prepared, Query, Searcher
+from sketchhash.gallery.upkeep import Checked, Problem, exact_duplicates, near_duplicates, verify
+from sketchhash.gallery.watch import watch_folders
+from sketchhash.gallery.workers import WorkerProcesses, Workers, WorkerThreads
 
 __all__ = [
-    "CodeMaker",
+    "Checked",
     "Event",
     "Failure",
-    "Gallery",
+    "GalleryFile",
     "GalleryInfo",
+    "GalleryModel",
     "Hit",
     "Labels",
+    "OpenGallery",
     "PhotoFile",
-    "PhotoFinder",
     "PhotoRecord",
+    "PhotoRow",
+    "Picture",
+    "Prepared",
     "Problem",
     "Progress",
+    "Query",
     "Sample",
     "Searcher",
-    "Served",
-    "ServedGallery",
     "Summary",
-    "Verdict",
     "Waiting",
     "Watching",
+    "WorkerProcesses",
+    "WorkerThreads",
+    "Workers",
     "exact_duplicates",
-    "index_photos",
+    "index",
+    "index_events",
     "near_duplicates",
-    "open_served",
     "verify",
     "watch_folders",
 ]

@@ -2,53 +2,92 @@
 
     walk ──► sift (new or changed?) ──► examine (many workers: read, hash, decode, encode) ──► store ──► events
 
-A file whose size and time are as stored is not even opened. A file whose content is known is not encoded: it
-was touched, moved or copied. Workers may be anywhere (`workplaces`); this process alone writes. Each batch is one
-transaction, and is reported once it is kept, so indexing can stop at any moment and the next run finds the rest.
-Files that cannot be read are not remembered: every run tries them again.
+A file whose size and time are as stored is not even opened. A file whose content is known is not encoded: it was
+touched, moved or copied. Workers may run anywhere (`workers`); this process alone writes. Each batch is one
+transaction, and is reported once it is kept, so indexing can stop at any moment and the next run does the rest. Files
+that cannot be read are not remembered: every run tries them again.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from sketchhash.errors import BadArgument, BusyGallery, UnreadableImage
-from sketchhash.gallery.examining import Encoded, Errand, Finding, examine
-from sketchhash.gallery.photos import Change, Failure, PhotoFile
-from sketchhash.gallery.progress import Event, Progress, Tally, Waiting
-from sketchhash.gallery.scanning import find_photos, is_gone, outermost
-from sketchhash.gallery.store import Gallery
-from sketchhash.gallery.workplaces import ThisProcess, Workplace, in_order
-from sketchhash.gallery.writing import Writer
+from sketchhash.gallery.database import Change, GalleryFile, Writer
+from sketchhash.gallery.photos import Failure, PhotoFile, find_photos, is_gone, outermost
+from sketchhash.gallery.workers import Encoded, Examined, Task, Workers, WorkerThreads, examine, examine_in_order
 from sketchhash.model import Model
 
 Labels = Literal["folder"]
+"""Where labels come from: "folder" labels each photo with the name of its folder."""
 
 _BATCH = 16  # the model's own
 _THREADS = os.cpu_count() or 1
 _REMOVED_AT_ONCE = 1000
 
-_Outcome = Change | Failure
 _T = TypeVar("_T")
 
 
-def index_photos(
-    gallery: Gallery,
+@dataclass(frozen=True)
+class Progress:
+    """``done`` of ``total`` files are settled, and all that was stored for them is on the disk.
+
+    ``encoded`` counts those that took a network to settle: only these tell how fast indexing is, since files that have
+    not changed take no time.
+    """
+
+    done: int
+    total: int
+    encoded: int = 0
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Another process is writing to the gallery; this one goes on as soon as it may."""
+
+
+@dataclass(frozen=True)
+class Watching:
+    """Nothing has changed for a moment."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What became of the files, at the end."""
+
+    added: int
+    updated: int
+    moved: int
+    unchanged: int
+    removed: int
+    failed: tuple[Failure, ...]
+
+    def causes(self) -> dict[str, int]:
+        """Count the failures by their causes, the most frequent first."""
+        return dict(Counter(failure.cause for failure in self.failed).most_common())
+
+
+Event = Progress | Waiting | Watching | Failure | Summary
+
+
+def index(
+    gallery: GalleryFile,
     model: Model,
     places: Sequence[Path],
     labels: Labels | None = None,
     prune: bool = False,
-    workplace: Workplace | None = None,
-) -> Generator[Event, None, None]:
-    """Bring the gallery up to date with all photos in and below ``places``.
-
-    Nothing happens until the events are asked for; the last one is the `Summary`.
+    workers: Workers | None = None,
+    progress: Callable[[Event], None] | None = None,
+) -> Summary:
+    """Bring the gallery up to date with all photos in and below ``places``, to the end.
 
     Args:
         gallery: Made with ``model``.
@@ -56,52 +95,101 @@ def index_photos(
         places: Folders or files.
         labels: "folder" labels each photo with the name of its folder; otherwise labels stay as they are.
         prune: Remove photos below ``places`` whose file is gone.
-        workplace: Where photos are read and encoded; on threads of this process if nothing is said.
+        workers: Where photos are read and encoded; on threads of this process if None.
+        progress: Is called with every event, the summary included.
 
     Raises:
         BadArgument: If a place is not there; a disk that is not mounted must not look like one without photos.
     """
-    for place in places:
-        if not place.is_dir() and not place.is_file():
-            raise BadArgument(f"There is no folder or photo at {place}. Name one that is there.")
-    gallery.require(model)
-    if workplace is not None and workplace.fingerprint != model.fingerprint:
-        raise BadArgument("The workers have another model than this run: give them the same folder.")
-    return index_changes(gallery, model, places, labels, prune, workplace)
+    summary = Summary(0, 0, 0, 0, 0, ())
+    with closing(index_events(gallery, model, places, labels, prune, workers)) as events:
+        for event in events:
+            if progress is not None:
+                progress(event)
+            if isinstance(event, Summary):
+                summary = event
+    return summary
 
 
-def index_changes(
-    gallery: Gallery,
+def index_events(
+    gallery: GalleryFile,
     model: Model,
     places: Sequence[Path],
     labels: Labels | None = None,
     prune: bool = False,
-    workplace: Workplace | None = None,
+    workers: Workers | None = None,
 ) -> Generator[Event, None, None]:
-    """Bring the gallery up to date with ``places``, of which some may be gone; see `index_photos`."""
-    tally = Tally()
+    """Bring the gallery up to date as `index` does, while the events are asked for; the last one is the `Summary`."""
+    for place in places:
+        if not place.is_dir() and not place.is_file():
+            raise BadArgument(f"There is no folder or photo at {place}. Name one that is there.")
+    gallery.require(model)
+    if workers is not None and workers.fingerprint != model.fingerprint:
+        raise BadArgument("The workers have another model than this run: give them the same folder.")
+    return index_changes(gallery, model, places, labels, prune, workers)
+
+
+def index_changes(
+    gallery: GalleryFile,
+    model: Model,
+    places: Sequence[Path],
+    labels: Labels | None = None,
+    prune: bool = False,
+    workers: Workers | None = None,
+) -> Generator[Event, None, None]:
+    """Bring the gallery up to date with ``places``, of which some may be gone; see `index_events`."""
+    tally = _Tally()
     done, total = 0, sum(1 for _ in find_photos(places))
     yield Progress(done, total)
-    team = (workplace or ThisProcess(model, _THREADS)).open(gallery)
+    pool = (workers or WorkerThreads(model, _THREADS)).start(gallery)
     batches = (_sift(gallery, labels, batch) for batch in _batches(find_photos(places)))
-    with closing(in_order(team, batches)) as examined:
-        for settled, findings in examined:
-            outcomes = settled + (yield from _store(gallery, model, findings))
+    with closing(examine_in_order(pool, batches)) as examined:
+        for settled, results in examined:
+            outcomes = settled + (yield from _store(gallery, model, results, tally))
             tally.count(outcomes)
             yield from (outcome for outcome in outcomes if isinstance(outcome, Failure))
             done += len(outcomes)
-            yield Progress(done, max(done, total))
+            yield Progress(done, max(done, total), tally.encoded)
     if prune:
         tally.count((yield from _prune(gallery, model, places)))
     yield tally.summary()
 
 
+_Outcome = Change | Failure
+
+
+@dataclass
+class _Tally:
+    """Counts what happens until there is a `Summary`."""
+
+    changes: Counter[Change] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    encoded: int = 0
+
+    def count(self, outcomes: Iterable[_Outcome]) -> None:
+        for outcome in outcomes:
+            if isinstance(outcome, Failure):
+                self.failures.append(outcome)
+            else:
+                self.changes[outcome] += 1
+
+    def summary(self) -> Summary:
+        return Summary(
+            added=self.changes[Change.ADDED],
+            updated=self.changes[Change.UPDATED],
+            moved=self.changes[Change.MOVED],
+            unchanged=self.changes[Change.UNCHANGED],
+            removed=self.changes[Change.REMOVED],
+            failed=tuple(self.failures),
+        )
+
+
 def _sift(
-    gallery: Gallery, labels: Labels | None, batch: Iterable[Path | Failure]
-) -> tuple[list[_Outcome], list[Errand]]:
-    """Give what is settled without opening files, and those that must be examined."""
+    gallery: GalleryFile, labels: Labels | None, batch: Iterable[Path | Failure]
+) -> tuple[list[_Outcome], list[Task]]:
+    """Return what is settled without opening files, and the files that must be examined."""
     settled: list[_Outcome] = []
-    errands: list[Errand] = []
+    tasks: list[Task] = []
     for path in batch:
         if isinstance(path, Failure):
             settled.append(path)
@@ -111,13 +199,13 @@ def _sift(
             if _is_unchanged(gallery, path, label):
                 settled.append(Change.UNCHANGED)
             else:
-                errands.append(Errand(path, label))
+                tasks.append(Task(path, label))
         except UnreadableImage as problem:
             settled.append(Failure(path, str(problem)))
-    return settled, errands
+    return settled, tasks
 
 
-def _is_unchanged(gallery: Gallery, path: Path, label: str | None) -> bool:
+def _is_unchanged(gallery: GalleryFile, path: Path, label: str | None) -> bool:
     known = gallery.at(path)
     if known is None or label not in (None, known.label):
         return False
@@ -133,35 +221,38 @@ def _folder_name(path: Path) -> str:
     return os.fsencode(path.parent.name).decode("utf-8", "backslashreplace")
 
 
-def _store(gallery: Gallery, model: Model, findings: Sequence[Finding]) -> Generator[Waiting, None, list[_Outcome]]:
-    """Store what was found in one transaction, and give what became of each file."""
-    outcomes: list[_Outcome] = [finding for finding in findings if isinstance(finding, Failure)]
-    news = [finding for finding in findings if not isinstance(finding, Failure)]
+def _store(
+    gallery: GalleryFile, model: Model, results: Sequence[Examined], tally: _Tally
+) -> Generator[Waiting, None, list[_Outcome]]:
+    """Store the results in one transaction, and return what became of each file."""
+    outcomes: list[_Outcome] = [result for result in results if isinstance(result, Failure)]
+    news = [result for result in results if not isinstance(result, Failure)]
+    tally.encoded += sum(isinstance(result, Encoded) for result in news)
     if news:
-        stored = yield from _write(gallery, model, lambda writer: [_put(writer, finding) for finding in news])
+        stored = yield from _write(gallery, model, lambda writer: [_put(writer, result) for result in news])
         outcomes += (change for change in stored if change is not None)
         both = zip(news, stored, strict=True)
         lost = [file for file, change in both if isinstance(file, PhotoFile) and change is None]
         if lost:  # the photos that had these contents were removed meanwhile
-            again = [Errand(file.path, file.label) for file in lost]
-            outcomes += yield from _store(gallery, model, examine(model, again, gallery.has_content))
+            again = [Task(file.path, file.label) for file in lost]
+            outcomes += yield from _store(gallery, model, examine(model, again, gallery.has_content), tally)
     return outcomes
 
 
-def _put(writer: Writer, finding: PhotoFile | Encoded) -> Change | None:
-    if isinstance(finding, PhotoFile):
-        return writer.put_known(finding)
-    return writer.put(finding.file, finding.code, finding.thumbnail)
+def _put(writer: Writer, result: PhotoFile | Encoded) -> Change | None:
+    if isinstance(result, PhotoFile):
+        return writer.put_known(result)
+    return writer.put(result.file, result.code, result.thumbnail)
 
 
-def _prune(gallery: Gallery, model: Model, places: Iterable[Path]) -> Generator[Waiting, None, list[_Outcome]]:
+def _prune(gallery: GalleryFile, model: Model, places: Iterable[Path]) -> Generator[Waiting, None, list[_Outcome]]:
     gone = [photo.id for place in outermost(places) for photo in gallery.within(place) if is_gone(photo.path)]
     for batch in _batches(iter(gone), _REMOVED_AT_ONCE):
         yield from _write(gallery, model, partial(Writer.remove, photos=batch))
     return [Change.REMOVED] * len(gone)
 
 
-def _write(gallery: Gallery, model: Model, change: Callable[[Writer], _T]) -> Generator[Waiting, None, _T]:
+def _write(gallery: GalleryFile, model: Model, change: Callable[[Writer], _T]) -> Generator[Waiting, None, _T]:
     """Make a change, as soon as other writers let it."""
     while True:
         try:

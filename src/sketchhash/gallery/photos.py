@@ -1,11 +1,36 @@
-"""What a gallery keeps about a photo, and what can happen to it."""
+"""Photo files: find them in folders, read them once, decode them at the size that everything is made from.
+
+The name decides whether a file is tried, its content whether it is a photo. Names that begin with a dot are left
+out, as `ls` does. A link to a file counts as a file; links to folders are not followed, so no walk goes in circles.
+Pipes, sockets and devices are never opened.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum
+from hashlib import sha256
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.errors import UnreadableImage
+from sketchhash.imaging import PICTURE_SUFFIXES, Limits, read_photo, shrink
+
+# Encoders look at 256 pixels or fewer. Twice that leaves resampling its choice, keeps a batch in memory small
+# whatever the photos' sizes, and lets large JPEGs be decoded at a fraction of their size.
+LONGEST_SIDE = 512
+
+_LIMITS = Limits()
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+
+# What differs from file to file in the reason of a failure.
+_PARTICULARS = re.compile(r" \(.*\)|\d+ × \d+ ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +56,117 @@ class PhotoRecord(PhotoFile):
     indexed_at: datetime
 
 
-class Change(Enum):
-    """What bringing one file up to date came to."""
-
-    ADDED = "added"
-    UPDATED = "updated"
-    MOVED = "moved"
-    UNCHANGED = "unchanged"
-    REMOVED = "removed"
-
-
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A file or folder that was left out, and why."""
 
     path: Path
     reason: str
+
+    @property
+    def cause(self) -> str:
+        """The reason without what is particular to this file, so that failures can be counted by cause.
+
+        >>> Failure(Path("a.jpg"), "its content is broken (image file is truncated (3 bytes left)).").cause
+        'its content is broken.'
+        """
+        return _PARTICULARS.sub("", self.reason)
+
+
+def find_photos(places: Iterable[Path]) -> Iterator[Path | Failure]:
+    """Yield the files in and below ``places``, in the order of their names, and the folders that cannot be read.
+
+    Paths are absolute. A place may be a folder or a file; one that is not there holds nothing.
+    """
+    for place in outermost(places):
+        if place.is_dir():
+            yield from _walk(place)
+        elif _is_named_like_a_photo(place.name) and place.is_file():
+            yield place
+
+
+def outermost(places: Iterable[Path]) -> list[Path]:
+    """Make ``places`` absolute, and leave out those that lie below another."""
+    all_places = set(map(absolute, places))
+    return sorted(place for place in all_places if all_places.isdisjoint(place.parents))
+
+
+def absolute(place: Path) -> Path:
+    """Return the path in the form that galleries keep: absolute, without ``..``, links left as they are."""
+    return Path(os.path.abspath(place))  # noqa: PTH100 - pathlib keeps '..'
+
+
+def path_range(folder: Path) -> tuple[bytes, bytes]:
+    """Return two paths, as galleries keep them, between which lies everything below ``folder``.
+
+    >>> path_range(Path("/photos/cats"))
+    (b'/photos/cats/', b'/photos/cats0')
+    """
+    start = os.fsencode(os.path.join(absolute(folder), ""))  # noqa: PTH118 - pathlib drops the last slash
+    return start, start[:-1] + bytes([start[-1] + 1])
+
+
+def is_gone(path: Path) -> bool:
+    """Tell whether no file is there any more; one that merely cannot be looked at counts as there."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+
+
+def read_file(path: Path, label: str | None = None) -> tuple[PhotoFile, bytes]:
+    """Read a photo's file once, so that its hash, size, time and content belong together.
+
+    Raises:
+        UnreadableImage: If it cannot be read, or is not a regular file.
+    """
+    try:
+        # Without O_NONBLOCK, to open a pipe that took the place of a file would wait for its writer.
+        with os.fdopen(os.open(path, _OPEN_FLAGS), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise UnreadableImage("it is not a regular file.")
+            content = file.read(_LIMITS.bytes + 1)
+    except OSError as problem:
+        raise UnreadableImage(f"{problem.strerror}.") from problem
+    return PhotoFile(path, sha256(content).hexdigest(), status.st_size, status.st_mtime_ns, label), content
+
+
+def decode(content: bytes, limits: Limits = _LIMITS) -> NDArray[np.uint8]:
+    """Decode a photo at the size that codes and thumbnails are made from: ``(height, width, 3)``.
+
+    Raises:
+        UnreadableImage: If it cannot be decoded. The text does not name the file: callers know it.
+    """
+    try:
+        return shrink(read_photo(content, limits, longest=LONGEST_SIDE), LONGEST_SIDE)
+    except UnreadableImage as problem:
+        reason = str(problem).removeprefix("Cannot read these bytes: ")
+        raise UnreadableImage(reason) from problem.__cause__
+
+
+def _walk(top: Path) -> Iterator[Path | Failure]:
+    folders = [top]  # a stack: folders may be nested deeper than Python recurses
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda e: e.name)
+        except OSError as problem:
+            yield Failure(folder, f"{problem.strerror}.")
+            continue
+        folders += (Path(entry) for entry in reversed(entries) if entry.is_dir(follow_symlinks=False))
+        yield from (Path(entry) for entry in entries if _is_named_like_a_photo(entry.name) and _is_file(entry))
+
+
+def _is_named_like_a_photo(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in PICTURE_SUFFIXES  # noqa: PTH122 - five times as fast
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads nowhere
+        return False

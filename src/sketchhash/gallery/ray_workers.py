@@ -19,15 +19,14 @@ from types import ModuleType
 from typing import Any
 
 from sketchhash.errors import BadArgument, SketchHashError, require
-from sketchhash.gallery.examining import Errand, Finding, KnownContents, examine
-from sketchhash.gallery.store import Gallery
-from sketchhash.gallery.workplaces import Team, WorkerLost
+from sketchhash.gallery.database import GalleryFile
+from sketchhash.gallery.workers import Examined, KnownContents, Task, WorkerLost, WorkerPool, examine
 from sketchhash.model import Model, read_manifest
 
 LOCAL = "local"
 
 _TICK = 0.2  # seconds after which a waiting thread looks whether it is still needed
-_OBJECT_STORE = 128 << 20  # holds the model, and the findings under way
+_OBJECT_STORE = 128 << 20  # holds the model, and the results under way
 
 # Ray looks at these when it is imported. Nobody is told how it is used; and a cluster of one machine uses the address
 # that others cannot reach, as it always does on Windows and macOS.
@@ -36,7 +35,7 @@ _LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 
 @dataclass(frozen=True)
-class RayCluster:
+class RayWorkers:
     """A cluster, named as `ray.init` has it: ``host:port``, ``auto``, or ``local`` for one that lives for one run.
 
     ``workers`` is how many cores to use; all, if nothing is said.
@@ -51,15 +50,15 @@ class RayCluster:
         """The fingerprint of the model in ``folder``."""
         return read_manifest(self.folder).fingerprint
 
-    def open(self, gallery: Gallery) -> Team:
-        """Start a team."""
-        return RayTeam(self, KnownContents.of(gallery))
+    def start(self, gallery: GalleryFile) -> WorkerPool:
+        """Start workers."""
+        return RayPool(self, KnownContents.of(gallery))
 
 
-class RayTeam:
+class RayPool:
     """Tasks on a cluster; Ray chooses where each of them runs."""
 
-    def __init__(self, cluster: RayCluster, known: KnownContents) -> None:
+    def __init__(self, cluster: RayWorkers, known: KnownContents) -> None:
         """Join the cluster, or start it, and send it the model and what the gallery has."""
         for name, value in (_QUIET if cluster.address != LOCAL else _QUIET | _LOOPBACK).items():
             os.environ.setdefault(name, value)
@@ -76,20 +75,20 @@ class RayTeam:
             self.size = min(cores, cluster.workers or cores)
             files = {path.name: path.read_bytes() for path in cluster.folder.iterdir() if path.is_file()}
             # In a list, they are fetched by those who ask for them, and not with every batch.
-            self._equipment = [self._ray.put(files), self._ray.put(known)]
-            self._task = self._ray.remote(num_cpus=1, max_retries=0)(examine_there)
+            self._setup = [self._ray.put(files), self._ray.put(known)]
+            self._task = self._ray.remote(num_cpus=1, max_retries=0)(_examine_on_cluster)
         except BaseException:
             self.close()
             raise
 
-    def examine(self, errands: Sequence[Errand]) -> list[Finding]:
+    def examine(self, tasks: Sequence[Task]) -> list[Examined]:
         """Examine files somewhere."""
         with self._turn:
             if self._is_closed:
                 raise CancelledError
             self._waiting += 1
         try:
-            return self._result(self._task.remote(self._equipment, list(errands)))
+            return self._result(self._task.remote(self._setup, list(tasks)))
         finally:
             with self._turn:
                 self._waiting -= 1
@@ -104,24 +103,24 @@ class RayTeam:
             self._ray.shutdown()
         self._place.cleanup()
 
-    def _result(self, reference: Any) -> list[Finding]:  # noqa: ANN401 - Ray is not always there
+    def _result(self, reference: Any) -> list[Examined]:  # noqa: ANN401 - Ray is not always there
         while not self._ray.wait([reference], timeout=_TICK)[0]:
             if self._is_closed:
                 self._ray.cancel(reference, force=True)
                 raise CancelledError
         errors = self._ray.exceptions
         try:
-            findings: list[Finding] = self._ray.get(reference)
+            results: list[Examined] = self._ray.get(reference)
         except errors.RayTaskError as problem:
             raise problem.cause from problem
         except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError) as problem:
             raise WorkerLost from problem
         except errors.RayError as problem:
             raise SketchHashError(f"The Ray cluster cannot go on: {problem}. Run the same command again.") from problem
-        return findings
+        return results
 
 
-def _join(ray: ModuleType, cluster: RayCluster, place: str) -> None:
+def _join(ray: ModuleType, cluster: RayWorkers, place: str) -> None:
     """Connect this process with the cluster, without a word."""
     try:
         if cluster.address != LOCAL:
@@ -147,14 +146,14 @@ def _join(ray: ModuleType, cluster: RayCluster, place: str) -> None:
         ) from problem
 
 
-def examine_there(equipment: Sequence[Any], errands: Sequence[Errand]) -> list[Finding]:
+def _examine_on_cluster(setup: Sequence[Any], tasks: Sequence[Task]) -> list[Examined]:
     """Do what a worker of the cluster does for a batch."""
-    model, known = _equipped(*equipment)
-    return examine(model, errands, known.__contains__)
+    model, known = _set_up(*setup)
+    return examine(model, tasks, known.__contains__)
 
 
 @lru_cache(maxsize=1)
-def _equipped(files: Any, known: Any) -> tuple[Model, KnownContents]:  # noqa: ANN401 - Ray is not always there
+def _set_up(files: Any, known: Any) -> tuple[Model, KnownContents]:  # noqa: ANN401 - Ray is not always there
     """Fetch what a worker needs, once."""
     ray = require("ray", "ray")
     contents: Mapping[str, bytes] = ray.get(files)

@@ -11,9 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from sketchhash.errors import (
     BadArgument,
@@ -23,7 +21,7 @@ from sketchhash.errors import (
     SketchHashError,
     UnwritableState,
 )
-from sketchhash.model import Model
+from sketchhash.gallery.protocol import GalleryModel
 
 SCHEMA_VERSION = 1
 APPLICATION_ID = int.from_bytes(b"SkHa")
@@ -57,20 +55,6 @@ _TABLES = (
 )
 
 
-@dataclass(frozen=True)
-class CodeMaker:
-    """The model that all codes of a gallery come from."""
-
-    name: str
-    fingerprint: str
-    bits: int
-
-    @classmethod
-    def of(cls, model: Model) -> Self:
-        """Describe ``model``."""
-        return cls(model.manifest.name, model.fingerprint, model.bits)
-
-
 def connect(path: Path, create: bool = False) -> sqlite3.Connection:
     """Open the gallery at ``path``; ``create`` begins an empty file where there is none."""
     if path.is_dir():
@@ -97,7 +81,7 @@ def connect(path: Path, create: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def begin_gallery(connection: sqlite3.Connection, path: Path, maker: CodeMaker) -> None:
+def begin_gallery(connection: sqlite3.Connection, path: Path, model: GalleryModel) -> None:
     """Lay out the tables in an empty file; leave a gallery as it is, and refuse any other file."""
     with explained(path):
         if _is_empty(connection):
@@ -108,7 +92,7 @@ def begin_gallery(connection: sqlite3.Connection, path: Path, maker: CodeMaker) 
                         connection.execute(statement)
                     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-                    write_maker(connection, maker)
+                    write_model(connection, model)
         require_gallery(connection, path)
 
 
@@ -128,15 +112,15 @@ def require_gallery(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def read_maker(connection: sqlite3.Connection) -> CodeMaker:
+def read_model(connection: sqlite3.Connection) -> GalleryModel:
     """Give the model that the gallery was made with."""
     settings = dict(connection.execute("SELECT name, value FROM settings").fetchall())
-    return CodeMaker(settings["model"], settings["fingerprint"], settings["bits"])
+    return GalleryModel(settings["model"], settings["fingerprint"], settings["bits"])
 
 
-def write_maker(connection: sqlite3.Connection, maker: CodeMaker) -> None:
+def write_model(connection: sqlite3.Connection, model: GalleryModel) -> None:
     """Note the model that the gallery's codes come from."""
-    settings = {"model": maker.name, "fingerprint": maker.fingerprint, "bits": maker.bits}
+    settings = {"model": model.name, "fingerprint": model.fingerprint, "bits": model.bits}
     connection.executemany("REPLACE INTO settings (name, value) VALUES (?, ?)", settings.items())
 
 

@@ -14,16 +14,13 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sketchhash.engines.addresses import Address
+from sketchhash.engines.engine_gallery import EngineGallery
+from sketchhash.engines.postgres import CodeTable, Database, packed
 from sketchhash.errors import BadArgument, IncompatibleGallery
-from sketchhash.gallery.engines.gallery import EngineGallery
-from sketchhash.gallery.engines.rows import PhotoRow
-from sketchhash.gallery.photos import PhotoRecord
-from sketchhash.gallery.schema import CodeMaker
-from sketchhash.gallery.store import GalleryInfo, path_range
-from sketchhash.gallery.surveying import Sample
-from sketchhash.index.addresses import Address
+from sketchhash.gallery.photos import PhotoRecord, path_range
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
 from sketchhash.index.hits import Hits, Wanted
-from sketchhash.index.pgvector import CodeTable, Database, packed
 
 _T = TypeVar("_T")
 
@@ -87,9 +84,9 @@ class PostgresGallery(EngineGallery):
                 f"{database.address.shown} has format version {settings['format']}, and this sketchhash reads "
                 f"{_FORMAT}. Type: pip install --upgrade sketchhash"
             )
-        maker = CodeMaker(settings["model"], settings["fingerprint"], int(settings["bits"]))
-        super().__init__(f"{database.address.shown} ({database.schema})", maker)
-        self._codes = _code_table(database, maker)
+        model = GalleryModel(settings["model"], settings["fingerprint"], int(settings["bits"]))
+        super().__init__(f"{database.address.shown} ({database.schema})", model)
+        self._codes = _code_table(database, model)
         self._counted = "", 0
 
     @classmethod
@@ -98,19 +95,19 @@ class PostgresGallery(EngineGallery):
         return _closing_upon_error(Database(Address.parse(address)), cls)
 
     @classmethod
-    def create(cls, address: str, maker: CodeMaker) -> Self:
-        """Open the gallery at an ``address``, which is made for codes of ``maker`` if it is not there."""
-        return _closing_upon_error(Database(Address.parse(address)), lambda database: cls._made(database, maker))
+    def create(cls, address: str, model: GalleryModel) -> Self:
+        """Open the gallery at an ``address``, which is made for codes of ``model`` if it is not there."""
+        return _closing_upon_error(Database(Address.parse(address)), lambda database: cls._made(database, model))
 
     @classmethod
-    def _made(cls, database: Database, maker: CodeMaker) -> Self:
+    def _made(cls, database: Database, model: GalleryModel) -> Self:
         with database.transaction() as connection:
             connection.execute("SET LOCAL statement_timeout = 0")  # to build HNSW for many codes takes minutes
-            _code_table(database, maker).make(connection)
+            _code_table(database, model).make(connection)
             if not connection.execute("SELECT to_regclass(%s)", [f"{database.schema}.settings"]).fetchone()[0]:
                 for statement in _TABLES:
                     connection.execute(statement)
-                about = {"model": maker.name, "fingerprint": maker.fingerprint, "bits": str(maker.bits)}
+                about = {"model": model.name, "fingerprint": model.fingerprint, "bits": str(model.bits)}
                 with connection.cursor() as cursor:
                     cursor.executemany(
                         "INSERT INTO settings (name, value) VALUES (%s, %s)",
@@ -141,7 +138,7 @@ class PostgresGallery(EngineGallery):
             conditions.append("label = %s")
             values.append(label)
         among = f"WHERE id IN (SELECT id FROM photos WHERE {' AND '.join(conditions)})" if conditions else ""
-        (hits,) = self._codes.nearest(query, Wanted(k, self.maker.bits), among, values)
+        (hits,) = self._codes.nearest(query, Wanted(k, self.model.bits), among, values)
         return hits
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
@@ -161,7 +158,7 @@ class PostgresGallery(EngineGallery):
         query = "SELECT photo, jpeg FROM thumbnails WHERE photo = ANY(%s::bigint[])"
         return {photo: bytes(jpeg) for photo, jpeg in self._database.rows(query, list(ids))}
 
-    def put(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
         """Write photos, all of them or none."""
         ids = [row.photo.id for row in rows]
         paths = [os.fsencode(row.photo.path) for row in rows]
@@ -176,7 +173,7 @@ class PostgresGallery(EngineGallery):
             )
             self._codes.write(connection, ids, codes)
 
-    def remove(self, ids: Sequence[int]) -> None:
+    def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
         with self._database.transaction() as connection, connection.cursor() as cursor:
             _remove(cursor, ids)
@@ -192,7 +189,7 @@ class PostgresGallery(EngineGallery):
         labels = dict(self._database.rows(_LABELS))
         ((size,),) = self._database.rows(_SIZE)
         last_indexed = None if last is None else last.astimezone(UTC)
-        return GalleryInfo(photos, self.maker, int(size), labels, last_indexed)
+        return GalleryInfo(photos, self.model, int(size), labels, last_indexed)
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Give the first and the last path."""
@@ -217,12 +214,12 @@ class PostgresGallery(EngineGallery):
         return Sample(
             tuple(photo for photo, _, _ in rows),
             tuple(label for _, _, label in rows),
-            codes.reshape(-1, self.maker.bits // 8),
+            codes.reshape(-1, self.model.bits // 8),
         )
 
 
-def _code_table(database: Database, maker: CodeMaker) -> CodeTable:
-    return CodeTable(database, maker.bits, hnsw=database.address.options.get("hnsw", "0") != "0")
+def _code_table(database: Database, model: GalleryModel) -> CodeTable:
+    return CodeTable(database, model.bits, hnsw=database.address.options.get("hnsw", "0") != "0")
 
 
 def _closing_upon_error(database: Database, make: Callable[[Database], _T]) -> _T:

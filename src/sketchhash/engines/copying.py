@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument, IncompatibleGallery
-from sketchhash.gallery.engines.rows import PhotoRow, RowSource, RowTarget
-from sketchhash.gallery.progress import Progress
+from sketchhash.gallery.indexing import Progress
+from sketchhash.gallery.protocol import OpenGallery, PhotoRow
 
 _BATCH = 256
 _REMOVED_AT_ONCE = 1000
@@ -29,7 +29,7 @@ class Copied:
     unchanged: int
 
 
-def copy_photos(source: RowSource, target: RowTarget, prune: bool = False) -> Generator[Progress, None, Copied]:
+def copy_photos(source: OpenGallery, target: OpenGallery, prune: bool = False) -> Generator[Progress, None, Copied]:
     """Give every photo of ``source`` to ``target``, with the same ids.
 
     Args:
@@ -41,23 +41,23 @@ def copy_photos(source: RowSource, target: RowTarget, prune: bool = False) -> Ge
         IncompatibleGallery: If the codes are of different models.
         BadArgument: If the target holds other photos; nothing was written.
     """
-    if source.maker != target.maker:
+    if source.model != target.model:
         raise IncompatibleGallery(
-            f"The codes of {source.place} come from the model {source.maker.name!r} "
-            f"({source.maker.fingerprint[:12]}), those of {target.place} from {target.maker.name!r} "
-            f"({target.maker.fingerprint[:12]}). Name another target."
+            f"The codes of {source.place} come from the model {source.model.name!r} "
+            f"({source.model.fingerprint[:12]}), those of {target.place} from {target.model.name!r} "
+            f"({target.model.fingerprint[:12]}). Name another target."
         )
     wanted, there = _survey(source), _survey(target)
     extra = _refuse_strangers(source, target, wanted, there, prune)
     for start in range(0, len(extra), _REMOVED_AT_ONCE):
-        target.remove(extra[start : start + _REMOVED_AT_ONCE].tolist())
+        target.remove_photos(extra[start : start + _REMOVED_AT_ONCE].tolist())
     # Pairs of id and digest: what the target has in the same form need not be written.
     missing = set(np.setdiff1d(_pairs(wanted), _pairs(there))["id"].tolist())
     written = 0
     yield Progress(0, len(missing))
     for batch in _batches(source, missing):
         small = source.thumbnails([row.photo.id for row in batch])
-        target.put([row for row in batch if row.photo.id in small], small)
+        target.put_rows([row for row in batch if row.photo.id in small], small)
         written += len(small)
         yield Progress(written, len(missing))
     if written:
@@ -69,7 +69,7 @@ _SURVEY = np.dtype([("id", np.int64), ("digest", np.uint64), ("content", np.uint
 _Survey = NDArray[np.void]
 
 
-def _survey(gallery: RowSource) -> _Survey:
+def _survey(gallery: OpenGallery) -> _Survey:
     """Read all rows, and keep 24 bytes of each."""
     rows = ((row.photo.id, row.digest(), int(row.photo.sha256[:16], 16)) for page in gallery.pages() for row in page)
     return np.fromiter(rows, dtype=_SURVEY)
@@ -80,7 +80,7 @@ def _pairs(survey: _Survey) -> _Survey:
 
 
 def _refuse_strangers(
-    source: RowSource, target: RowTarget, wanted: _Survey, there: _Survey, prune: bool
+    source: OpenGallery, target: OpenGallery, wanted: _Survey, there: _Survey, prune: bool
 ) -> NDArray[np.int64]:
     """Give the ids that only the target has; refuse to lose anything that was not asked for."""
     _, ours, theirs = np.intersect1d(wanted["id"], there["id"], assume_unique=True, return_indices=True)
@@ -99,7 +99,7 @@ def _refuse_strangers(
     return extra
 
 
-def _batches(source: RowSource, wanted: set[int]) -> Iterator[list[PhotoRow]]:
+def _batches(source: OpenGallery, wanted: set[int]) -> Iterator[list[PhotoRow]]:
     batch: list[PhotoRow] = []
     for page in source.pages():
         for row in page:

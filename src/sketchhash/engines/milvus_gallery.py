@@ -8,30 +8,35 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import Self
+from urllib.parse import unquote_to_bytes
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sketchhash.engines.addresses import Address
+from sketchhash.engines.engine_gallery import EngineGallery
+from sketchhash.engines.milvus import Collection, Consistency, Kind, Layout, MilvusServer, Row, code_of
+from sketchhash.engines.milvus_index import ExactSearch
 from sketchhash.errors import BadArgument, IncompatibleGallery, UnknownName
-from sketchhash.gallery.engines.gallery import EngineGallery
-from sketchhash.gallery.engines.milvus_overview import COLUMNS, Overview
-from sketchhash.gallery.engines.milvus_text import LONGEST, bytes_of, name_of, stored_bytes, stored_text
-from sketchhash.gallery.engines.rows import PhotoRow
-from sketchhash.gallery.photos import PhotoRecord
-from sketchhash.gallery.schema import CodeMaker
-from sketchhash.gallery.store import GalleryInfo, path_range
-from sketchhash.gallery.surveying import Sample
-from sketchhash.index.addresses import Address
+from sketchhash.gallery.photos import PhotoRecord, path_range
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
 from sketchhash.index.hits import Hits, Wanted
-from sketchhash.index.milvus import Collection, Layout, MilvusServer
-from sketchhash.index.milvus.collection import Consistency, Kind, Row, code_of
-from sketchhash.index.milvus.exact import ExactSearch
+
+LONGEST = 65_535
+"""Bytes of text in one field of a row."""
+
+_SPECIAL = frozenset("%\"'\\")
+_PIECE = LONGEST - LONGEST % 4  # whole groups of base64
 
 _FORMAT = 1
 _OPTIONS = ("timeout", "tls", "database", "index", "nlist", "nprobe")
@@ -45,6 +50,7 @@ _NUMBERS = ("size", "mtime_ns", "has_label", "indexed_at_us")
 _PIECES = {"jpeg": LONGEST, "jpeg_end": LONGEST}
 _NO_CODE = bytes(1)  # Milvus has no collection without vectors
 _EPOCH = datetime.fromtimestamp(0, UTC)
+_OVERVIEW_COLUMNS = ("path", "label", "has_label", "indexed_at_us")
 
 
 class MilvusGallery(EngineGallery):
@@ -60,7 +66,7 @@ class MilvusGallery(EngineGallery):
         self._server = server
         self._photos_held = Collection(server, address.name, consistency)
         self._thumbnails_held = Collection(server, _thumbnails(address), consistency)
-        super().__init__(address.shown, _maker(self._photos_held, address))
+        super().__init__(address.shown, _model(self._photos_held, address))
         probes = address.number("nprobe", 0) if "nprobe" in address.options else None
         self._search = ExactSearch(self._photos_held, probes)
         self._turn = Lock()
@@ -72,17 +78,17 @@ class MilvusGallery(EngineGallery):
         return cls._with(_parsed(address), None, consistency)
 
     @classmethod
-    def create(cls, address: str, maker: CodeMaker) -> Self:
-        """Open the gallery at an ``address``, which is made for codes of ``maker`` if it is not there."""
-        return cls._with(_parsed(address), maker, "Strong")
+    def create(cls, address: str, model: GalleryModel) -> Self:
+        """Open the gallery at an ``address``, which is made for codes of ``model`` if it is not there."""
+        return cls._with(_parsed(address), model, "Strong")
 
     @classmethod
-    def _with(cls, address: Address, maker: CodeMaker | None, consistency: Consistency) -> Self:
+    def _with(cls, address: Address, model: GalleryModel | None, consistency: Consistency) -> Self:
         server = MilvusServer(address)
         try:
-            if maker is not None:
+            if model is not None:
                 Collection.create(server, _thumbnails(address), Layout(8, _PIECES))
-                Collection.create(server, address.name, _layout(address, maker))
+                Collection.create(server, address.name, _layout(address, model))
             return cls(server, consistency)
         except BaseException:
             server.close()
@@ -104,7 +110,7 @@ class MilvusGallery(EngineGallery):
             conditions += [f'path > "{start}"', f'path < "{end}"']
         if label is not None:
             conditions += ["has_label == 1", f'label == "{stored_text(label.encode())}"']
-        (hits,) = self._search(query, Wanted(k, self.maker.bits), " and ".join(conditions))
+        (hits,) = self._search(query, Wanted(k, self.model.bits), " and ".join(conditions))
         return hits
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
@@ -122,12 +128,12 @@ class MilvusGallery(EngineGallery):
         found = self._thumbnails_held.rows(ids, list(_PIECES))
         return {photo: bytes_of(row["jpeg"], row["jpeg_end"]) for photo, row in found.items()}
 
-    def put(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
         """Write photos; after an error some of them may be there, and all may be put again."""
         self._thumbnails_held.put([_thumbnail_row(row.photo.id, thumbnails[row.photo.id]) for row in rows])
         self._photos_held.put([_milvus_row(row) for row in rows])
 
-    def remove(self, ids: Sequence[int]) -> None:
+    def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
         self._photos_held.remove(ids)
         self._thumbnails_held.remove(ids)
@@ -136,9 +142,9 @@ class MilvusGallery(EngineGallery):
         """Have new codes indexed."""
         self._photos_held.settle()
 
-    def start_following(self) -> None:
+    def prepare_search(self, lasting: bool = False) -> None:
         """Count the photos, and look at all of them once."""
-        super().start_following()
+        super().prepare_search(lasting)
         self._look()
 
     def revision(self) -> int:
@@ -150,7 +156,7 @@ class MilvusGallery(EngineGallery):
         overview = self._look()
         last = overview.last_indexed_us
         labels = dict(sorted(overview.labels.items()))
-        return GalleryInfo(len(overview.ids), self.maker, 0, labels, None if last is None else _when(last))
+        return GalleryInfo(len(overview.ids), self.model, 0, labels, None if last is None else _when(last))
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Give the first and the last path, as of the last look."""
@@ -169,7 +175,7 @@ class MilvusGallery(EngineGallery):
         return Sample(
             tuple(photo for photo, _ in rows),
             tuple(row.photo.label for _, row in rows),
-            codes.reshape(-1, self.maker.bits // 8),
+            codes.reshape(-1, self.model.bits // 8),
         )
 
     def _look(self, most_aged: float | None = _COUNTED_EVERY) -> Overview:
@@ -177,8 +183,89 @@ class MilvusGallery(EngineGallery):
         with self._turn:
             last = self._overview
             if last is None or (most_aged is not None and monotonic() - last[0] >= most_aged):
-                last = self._overview = monotonic(), Overview.of(self._photos_held.pages(COLUMNS))
+                last = self._overview = monotonic(), Overview.of(self._photos_held.pages(_OVERVIEW_COLUMNS))
             return last[1]
+
+
+@dataclass
+class Overview:
+    """The numbers of a gallery; ``folders`` counts the photos that lie directly in each."""
+
+    ids: array[int] = field(default_factory=lambda: array("q"))
+    labels: Counter[str] = field(default_factory=Counter)
+    folders: Counter[bytes] = field(default_factory=Counter)
+    ends: tuple[bytes, bytes] | None = None
+    last_indexed_us: int | None = None
+
+    @classmethod
+    def of(cls, pages: Iterable[Sequence[Row]]) -> Overview:
+        """Read rows with the ``_OVERVIEW_COLUMNS``."""
+        overview = cls()
+        for page in pages:
+            for row in page:
+                overview._count(row)
+        return overview
+
+    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos of each folder that is named from byte ``start`` of the paths on; the fullest first."""
+        tops: Counter[bytes] = Counter()
+        for folder, photos in self.folders.items():
+            top, separator, _ = (folder + os.fsencode(os.sep))[start:].partition(os.fsencode(os.sep))
+            if separator and top:
+                tops[top] += photos
+        return sorted(tops.items(), key=lambda each: (-each[1], each[0]))[:most]
+
+    def _count(self, row: Row) -> None:
+        path = name_of(row["path"])
+        self.ids.append(row["id"])
+        self.folders[os.path.dirname(path)] += 1  # noqa: PTH120 - bytes
+        if row["has_label"]:
+            self.labels[name_of(row["label"]).decode("utf-8")] += 1
+        first, last = self.ends or (path, path)
+        self.ends = min(first, path), max(last, path)
+        self.last_indexed_us = max(self.last_indexed_us or 0, row["indexed_at_us"])
+
+
+def stored_text(name: bytes) -> str:
+    r"""Write a name as text that stays readable: what is not UTF-8, not printable or special is written as ``%FF``.
+
+    It goes character by character, so names that begin alike are stored alike, and a folder is a range of texts.
+
+    >>> print(stored_text("/photos/café 100%.jpg".encode()), stored_text(b"\xff\"\n"))
+    /photos/café 100%25.jpg %FF%22%0A
+    """
+    return "".join(
+        character if character.isprintable() and character not in _SPECIAL else _escaped(character)
+        for character in name.decode("utf-8", "surrogateescape")
+    )
+
+
+def name_of(text: str) -> bytes:
+    r"""Give the name that was stored as this text.
+
+    >>> name_of(stored_text(b"\xff\"%41\n"))
+    b'\xff"%41\n'
+    """
+    return unquote_to_bytes(text)
+
+
+def stored_bytes(content: bytes) -> tuple[str, str]:
+    """Write bytes as two texts, of which the second is most often empty: one has not the room for every thumbnail."""
+    text = b64encode(content).decode("ascii")
+    return text[:_PIECE], text[_PIECE:]
+
+
+def bytes_of(first: str, second: str) -> bytes:
+    r"""Give the bytes that were stored as two texts.
+
+    >>> bytes_of(*stored_bytes(b"\x00\xff"))
+    b'\x00\xff'
+    """
+    return b64decode(first + second)
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 def _parsed(text: str) -> Address:
@@ -196,15 +283,15 @@ def _thumbnails(address: Address) -> str:
     return f"{address.name}_thumbnails"
 
 
-def _layout(address: Address, maker: CodeMaker) -> Layout:
+def _layout(address: Address, model: GalleryModel) -> Layout:
     name = address.options.get("index", "BIN_FLAT")
     if name not in _KINDS:
         raise UnknownName("index of Milvus", name, _KINDS)
-    about = json.dumps({"sketchhash": _FORMAT, "model": maker.name, "fingerprint": maker.fingerprint})
-    return Layout(maker.bits, _TEXTS, _NUMBERS, about, _KINDS[name], address.number("nlist", 128))
+    about = json.dumps({"sketchhash": _FORMAT, "model": model.name, "fingerprint": model.fingerprint})
+    return Layout(model.bits, _TEXTS, _NUMBERS, about, _KINDS[name], address.number("nlist", 128))
 
 
-def _maker(collection: Collection, address: Address) -> CodeMaker:
+def _model(collection: Collection, address: Address) -> GalleryModel:
     try:
         about = json.loads(collection.about)
         version, name, fingerprint = about["sketchhash"], about["model"], about["fingerprint"]
@@ -215,7 +302,7 @@ def _maker(collection: Collection, address: Address) -> CodeMaker:
             f"{address.shown} has format version {version}, and this sketchhash reads {_FORMAT}. "
             "Type: pip install --upgrade sketchhash"
         )
-    return CodeMaker(name, fingerprint, collection.bits)
+    return GalleryModel(name, fingerprint, collection.bits)
 
 
 def _thumbnail_row(photo_id: int, jpeg: bytes) -> Row:

@@ -13,24 +13,31 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
-from sketchhash.gallery.engines.rows import PhotoRow
+from sketchhash.gallery.memory_index import RERANKED, check_query
 from sketchhash.gallery.photos import PhotoRecord
-from sketchhash.gallery.schema import CodeMaker
-from sketchhash.gallery.searching import RERANKED, Hit
-from sketchhash.gallery.store import GalleryInfo
-from sketchhash.gallery.surveying import Sample
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
 from sketchhash.index import Hits, rerank
 from sketchhash.model import Model
 
 
 class EngineGallery(ABC):
-    """A gallery that any number of servers search and write at the same time; nothing of it is kept here."""
+    """An `OpenGallery` that any number of servers search and write at the same time; nothing of it is kept here."""
 
-    def __init__(self, place: str, maker: CodeMaker) -> None:
+    def __init__(self, place: str, model: GalleryModel) -> None:
         """Take the address, as it may be shown, and the model that the codes come from."""
-        self.place = place
-        self.maker = maker
-        self._photos = 0
+        self._place = place
+        self._model = model
+        self._photos: int | None = None
+
+    @property
+    def place(self) -> str:
+        """The address, for people to read: no password."""
+        return self._place
+
+    @property
+    def model(self) -> GalleryModel:
+        """The model that encoded the photos."""
+        return self._model
 
     def __enter__(self) -> Self:
         """Close the connection at the end of the ``with`` block."""
@@ -42,21 +49,22 @@ class EngineGallery(ABC):
         """Close the connection."""
         self.close()
 
-    def require(self, model: Model) -> None:
-        """Raise `IncompatibleGallery` if the codes come from another model."""
-        if model.fingerprint != self.maker.fingerprint:
+    def require(self, model: Model | None) -> None:
+        """Raise `IncompatibleGallery` if the codes come from another model; None stands for any."""
+        if model is not None and model.fingerprint != self.model.fingerprint:
             raise IncompatibleGallery(
-                f"The gallery {self.place} was made with the model {self.maker.name!r} of {self.maker.bits} bits "
-                f"({self.maker.fingerprint[:12]}), not with {model.manifest.name!r} of {model.bits} bits "
-                f"({model.fingerprint[:12]}): their codes do not compare. Use that model."
+                f"The gallery {self.place} was made with the model {self.model}, not with {GalleryModel.of(model)}: "
+                "their codes do not compare. Use that model."
             )
 
-    def start_following(self) -> None:
+    def prepare_search(self, lasting: bool = False) -> None:
         """Count the photos; each search then keeps the number fresh."""
         self._photos = self.count()
 
     def __len__(self) -> int:
         """Count the photos, as of the last search."""
+        if self._photos is None:
+            self._photos = self.count()
         return self._photos
 
     def search(
@@ -65,37 +73,32 @@ class EngineGallery(ABC):
         k: int,
         folder: Path | None = None,
         label: str | None = None,
-        reranked: bool = False,
+        rerank: bool = True,
     ) -> list[Hit]:
-        """Give the ``k`` nearest photos, by distance and then id; see `Searcher.search`."""
-        if values.shape != (self.maker.bits,):
-            raise BadArgument(f"A query is {self.maker.bits} values, one a bit, not an array of shape {values.shape}.")
-        if k < 1:
-            raise BadArgument(f"k is the number of hits wanted, at least 1; got {k}.")
-        hits = self.nearest(pack(values[np.newaxis]), max(k, RERANKED) if reranked else k, folder, label)
+        """Return the ``k`` nearest photos; see `OpenGallery.search`."""
+        check_query(values, k, self.model.bits)
+        hits = self.nearest(pack(values[np.newaxis]), max(k, RERANKED) if rerank else k, folder, label)
         rows = self.rows(hits.ids.tolist())
         self._photos = self.count()
         staying = np.isin(hits.ids, list(rows))  # another server may have removed a photo meanwhile
-        ids, distances = hits.ids[staying], hits.distances[staying]
-        if reranked and len(ids):
-            codes = np.frombuffer(b"".join(rows[each].code for each in ids.tolist()), dtype=np.uint8)
-            best = rerank(Hits(ids, distances), codes.reshape(len(ids), -1), values)
-            ids, distances = best.ids[:k], best.distances[:k]
+        found = Hits(hits.ids[staying], hits.distances[staying])
+        if rerank:
+            found = _reranked(found, rows, values)
         return [
             Hit(each, distance, rows[each].photo.path, rows[each].photo.label)
-            for each, distance in zip(ids.tolist(), distances.tolist(), strict=True)
+            for each, distance in zip(found.ids[:k].tolist(), found.distances[:k].tolist(), strict=True)
         ]
 
     def photo(self, photo_id: int) -> PhotoRecord:
-        """Give the photo of an id, or raise `BadArgument` when there is none."""
+        """Return the photo with an id, or raise `BadArgument` if there is none."""
         return self._row(photo_id).photo
 
     def code(self, photo_id: int) -> bytes:
-        """Give the packed code of a photo."""
+        """Return the packed code of a photo."""
         return self._row(photo_id).code
 
     def thumbnail(self, photo_id: int) -> bytes:
-        """Give the small JPEG of a photo."""
+        """Return the small JPEG of a photo."""
         for jpeg in self.thumbnails([photo_id]).values():
             return jpeg
         raise self._no_photo(photo_id)
@@ -122,39 +125,39 @@ class EngineGallery(ABC):
 
     @abstractmethod
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
-        """Give the rows of some ids, by id; an id that is not there has none."""
+        """Return the rows of some ids, by id; an id that is not there has none."""
 
     @abstractmethod
     def pages(self) -> Iterator[list[PhotoRow]]:
-        """Give all rows, by id, in pages."""
+        """Yield all rows, by id, in pages."""
 
     @abstractmethod
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
-        """Give the small JPEGs of some photos; a photo that is gone has none."""
+        """Return the small JPEGs of some photos; a photo that is gone has none."""
 
     @abstractmethod
-    def put(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
-        """Write photos, all that belongs to each; what was there under their ids is replaced."""
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write photos, all that belongs to each; rows with the same ids are replaced."""
 
     @abstractmethod
-    def remove(self, ids: Sequence[int]) -> None:
+    def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
 
     def settle(self) -> None:
-        """Be told that all is written, for now."""
+        """Do nothing: every write is finished when it returns."""
         return
 
     @abstractmethod
     def revision(self) -> Hashable:
-        """Give something that stays the same only while the gallery need not be counted again."""
+        """Return a value that stays the same only while the gallery need not be counted again."""
 
     @abstractmethod
     def info(self) -> GalleryInfo:
-        """Count what the gallery holds."""
+        """Count photos and labels."""
 
     @abstractmethod
     def path_ends(self) -> tuple[bytes, bytes] | None:
-        """Give the first and the last path, in the order of their bytes, if there are photos."""
+        """Return the first and the last path, in the order of their bytes, if there are photos."""
 
     @abstractmethod
     def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
@@ -162,4 +165,10 @@ class EngineGallery(ABC):
 
     @abstractmethod
     def sample(self, most: int) -> Sample:
-        """Give at most so many photos, spread evenly."""
+        """Return at most so many photos, spread evenly over when they were indexed."""
+
+
+def _reranked(hits: Hits, rows: Mapping[int, PhotoRow], values: NDArray[Any]) -> Hits:
+    codes = np.frombuffer(b"".join(rows[each].code for each in hits.ids.tolist()), dtype=np.uint8)
+    best = rerank(hits, codes.reshape(len(hits), len(values) // 8), values)
+    return Hits(best.ids, best.distances)

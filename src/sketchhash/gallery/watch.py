@@ -11,31 +11,29 @@ from threading import Thread
 
 from watchfiles import Change, watch
 
-from sketchhash.gallery.indexing import Labels, index_changes, index_photos
-from sketchhash.gallery.photos import Failure
-from sketchhash.gallery.progress import Event, Progress, Summary, Watching
-from sketchhash.gallery.scanning import outermost
-from sketchhash.gallery.store import Gallery
-from sketchhash.gallery.workplaces import Workplace
+from sketchhash.gallery.database import GalleryFile
+from sketchhash.gallery.indexing import Event, Labels, Progress, Summary, Watching, index_changes, index_events
+from sketchhash.gallery.photos import Failure, outermost
+from sketchhash.gallery.workers import Workers
 from sketchhash.model import Model
 
 _TICK = 0.5  # seconds between two signs of life while nothing changes
 
 
 def watch_folders(
-    gallery: Gallery,
+    gallery: GalleryFile,
     model: Model,
     folders: Sequence[Path],
     labels: Labels | None = None,
     prune: bool = False,
-    workplace: Workplace | None = None,
+    workers: Workers | None = None,
 ) -> Generator[Event, None, None]:
-    """Index all photos, and then, for ever, those that change; see `index_photos`.
+    """Index all photos, and then, for ever, those that change; see `index_events`.
 
-    Only the first run is done at the workplace: later there are few photos at a time. Whoever takes the events
-    decides when it ends, by closing the iterator: while nothing changes there is a `Watching` about twice a second.
+    Only the first run uses the ``workers``: later there are few photos at a time. It ends when the iterator is closed:
+    while nothing changes there is a `Watching` about twice a second.
     """
-    first_run = index_photos(gallery, model, folders, labels, prune, workplace)
+    first_run = index_events(gallery, model, folders, labels, prune, workers)
     told: set[Failure] = set()
     unsettled: set[Path] = set()
     with closing(_changes(outermost(folders))) as changes:
@@ -76,9 +74,9 @@ def _is_news(event: Event, told: set[Failure]) -> bool:
 
 
 def _changes(folders: Sequence[Path]) -> Generator[list[Path], None, None]:
-    """Give the places that changed, as they do, and none every now and then.
+    """Yield the places that changed, as they do, and an empty list every now and then.
 
-    First, when watching begins, and whenever it had to begin again, it gives all folders.
+    All folders come first, when watching begins and whenever it had to begin again.
     """
     watcher = _Watcher(folders)
     watcher.start()

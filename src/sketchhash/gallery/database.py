@@ -1,0 +1,510 @@
+"""A gallery in one SQLite file: photos with their codes and thumbnails. All of its SQL is here and in `schema`.
+
+Any number of processes may read while one writes; writers take turns. All that belongs to a photo is written in
+one transaction, so a gallery never holds half of one, whenever its writer is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnwritableState
+from sketchhash.gallery.memory_index import MemoryIndex
+from sketchhash.gallery.photos import PhotoFile, PhotoRecord, absolute, is_gone, path_range
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
+from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction, write_model
+from sketchhash.model import Model
+
+_PAGE = 1000
+
+_COLUMNS = "path, sha256, size, mtime_ns, label, id, indexed_at"
+_THESE = "(SELECT value FROM json_each(?))"
+
+_STATE = """
+    SELECT (SELECT value FROM settings WHERE name = 'fingerprint'),
+           coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'photos'), 0),
+           coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'removals'), 0)
+"""
+# The part of each path from a place on, up to the next separator, if there is one.
+_TOP_FOLDERS = """
+    SELECT substr(path, ?1, instr(substr(path, ?1), ?2) - 1) AS top, count(*) FROM photos
+    WHERE instr(substr(path, ?1), ?2) > 0 GROUP BY top ORDER BY count(*) DESC, top LIMIT ?3
+"""
+# Each of so many places among the ids, evenly spread, gives the photo there, or the next one if that was removed.
+_AT_PLACES = """
+    SELECT photo, code, label FROM codes JOIN photos ON photos.id = codes.photo WHERE photo IN (
+        SELECT (SELECT min(photo) FROM codes WHERE photo >= value) FROM json_each(?)
+    )
+"""
+_EQUAL_FILES = f"""
+    SELECT {_COLUMNS} FROM photos
+    WHERE sha256 IN (SELECT sha256 FROM photos GROUP BY sha256 HAVING count(*) > 1)
+    ORDER BY id
+"""
+# Two photos may have exchanged their paths: the one that is not written yet makes room.
+_MAKE_ROOM = "UPDATE photos SET path = CAST(x'00' || id AS BLOB) WHERE path = ? AND id <> ?"
+_PUT_PHOTO = """
+    INSERT INTO photos (id, path, sha256, size, mtime_ns, label, indexed_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET path = excluded.path, sha256 = excluded.sha256, size = excluded.size,
+    mtime_ns = excluded.mtime_ns, label = excluded.label, indexed_at = excluded.indexed_at
+"""
+_PUT_CODE = "INSERT INTO codes (photo, code) VALUES (?, ?) ON CONFLICT (photo) DO UPDATE SET code = excluded.code"
+
+
+class Change(Enum):
+    """What bringing one file up to date came to."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    MOVED = "moved"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a gallery has come: codes of greater ids are new, removals of greater numbers are news."""
+
+    fingerprint: str
+    newest_photo: int
+    last_removal: int
+
+
+class GalleryFile:
+    """An open gallery file, an `OpenGallery`; threads take turns, except that searches and counts have their own.
+
+    Open it with `open` or `create`.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """Wrap an open connection."""
+        self.path = path
+        self._connection = connection
+        self._turn = RLock()
+        self._opening = RLock()
+        self._counting: GalleryFile | None = None
+        self._memory: MemoryIndex | None = None
+
+    @classmethod
+    def open(cls, path: Path, model: Model | None = None) -> Self:
+        """Open the gallery at ``path``.
+
+        Raises:
+            IncompatibleGallery: If its codes come from another model than ``model``: they would not compare.
+        """
+        gallery = cls(path, connect(path))
+        try:
+            gallery.require(model)
+        except BaseException:
+            gallery.close()
+            raise
+        return gallery
+
+    @classmethod
+    def create(cls, path: Path, model: Model | GalleryModel) -> Self:
+        """Open the gallery at ``path``, which is made for codes of ``model`` if it is not there."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise UnwritableState(
+                f"The folder of the gallery {path} cannot be made: {problem.strerror}. Name a file elsewhere."
+            ) from problem
+        described = GalleryModel.of(model) if isinstance(model, Model) else model
+        with closing(connect(path, create=True)) as connection:
+            begin_gallery(connection, path, described)
+        return cls.open(path, model if isinstance(model, Model) else None)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._opening:
+            if self._memory is not None:
+                self._memory.close()
+            if self._counting is not None:
+                self._counting.close()
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        """Close the file at the end of the ``with`` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    @property
+    def place(self) -> str:
+        """The path, for people to read."""
+        return str(self.path)
+
+    @property
+    def model(self) -> GalleryModel:
+        """The model that encoded the photos."""
+        with self._turn, explained(self.path):
+            return read_model(self._connection)
+
+    def require(self, model: Model | None) -> None:
+        """Raise `IncompatibleGallery` if the codes come from another model; None stands for any."""
+        own = self.model
+        if model is not None and model.fingerprint != own.fingerprint:
+            raise IncompatibleGallery(
+                f"The gallery {self.path} was made with the model {own}, not with {GalleryModel.of(model)}: "
+                "their codes do not compare. Use that model, or encode all photos again with: "
+                "sketchhash index --reindex"
+            )
+
+    # Search
+
+    def prepare_search(self, lasting: bool = False) -> None:
+        """Load all codes: about a second for a million photos; see `OpenGallery.prepare_search`."""
+        self._searched(lasting)
+
+    def __len__(self) -> int:
+        """Count the photos, as of the last search."""
+        if self._memory is not None:
+            return len(self._memory)
+        ((photos,),) = self.rows("SELECT count(*) FROM photos")
+        return int(photos)
+
+    def search(
+        self, values: NDArray[Any], k: int, folder: Path | None = None, label: str | None = None, rerank: bool = True
+    ) -> list[Hit]:
+        """Return the ``k`` nearest photos; see `OpenGallery.search`."""
+        return self._searched().search(values, k, folder, label, rerank)
+
+    def _searched(self, lasting: bool = False) -> MemoryIndex:
+        with self._opening:
+            if self._memory is None:
+                self._memory = MemoryIndex(type(self).open(self.path), lasting)
+            return self._memory
+
+    # One photo
+
+    def photo(self, photo_id: int) -> PhotoRecord:
+        """Return the photo with an id, or raise `BadArgument` if there is none."""
+        for record in self._records("id = ?", photo_id):
+            return record
+        raise self._no_photo(photo_id)
+
+    def code(self, photo_id: int) -> bytes:
+        """Return the packed code of a photo."""
+        return self._blob("SELECT code FROM codes WHERE photo = ?", photo_id)
+
+    def thumbnail(self, photo_id: int) -> bytes:
+        """Return the small JPEG of a photo."""
+        return self._blob("SELECT jpeg FROM thumbnails WHERE photo = ?", photo_id)
+
+    def at(self, path: Path) -> PhotoRecord | None:
+        """Return the photo at an absolute path, if it is in the gallery."""
+        return next(iter(self._records("path = ?", os.fsencode(path))), None)
+
+    def has_content(self, sha256: str) -> bool:
+        """Tell whether a photo with this content is in the gallery."""
+        return bool(self.rows("SELECT 1 FROM photos WHERE sha256 = ? LIMIT 1", bytes.fromhex(sha256)))
+
+    # Many photos
+
+    def photos(self) -> Iterator[PhotoRecord]:
+        """Yield every photo, by id; photos that come or go meanwhile may be among them or not."""
+        last = 0
+        while page := self._records("id > ? ORDER BY id LIMIT ?", last, _PAGE):
+            yield from page
+            last = page[-1].id
+
+    def within(self, place: Path) -> Iterator[PhotoRecord]:
+        """Yield the photo at ``place``, or those at any depth below it, by path."""
+        yield from self._records("path = ?", os.fsencode(absolute(place)))
+        last, end = path_range(place)
+        while page := self._records("path > ? AND path < ? ORDER BY path LIMIT ?", last, end, _PAGE):
+            yield from page
+            last = os.fsencode(page[-1].path)
+
+    def with_equal_files(self) -> list[PhotoRecord]:
+        """Return the photos whose content another photo has too, by id."""
+        return [_record(row) for row in self.rows(_EQUAL_FILES)]
+
+    def ids_in(self, folder: Path | None, label: str | None) -> NDArray[np.int64]:
+        """Return the ids, ascending, of the photos below a folder and with a label."""
+        conditions: list[str] = ["TRUE"]
+        wanted: list[object] = []
+        if folder is not None:
+            conditions += ["path > ?", "path < ?"]
+            wanted += path_range(folder)
+        if label is not None:
+            conditions.append("label = ?")
+            wanted.append(label)
+        with self.scan(f"SELECT id FROM photos WHERE {' AND '.join(conditions)}", *wanted) as rows:
+            return np.sort(np.fromiter(rows, dtype=[("id", np.int64)])["id"])
+
+    def paths_and_labels(self, ids: Iterable[int]) -> dict[int, tuple[Path, str | None]]:
+        """Return the paths and labels of some photos, by id."""
+        rows = self.rows(f"SELECT id, path, label FROM photos WHERE id IN {_THESE}", json.dumps(list(ids)))
+        return {photo: (Path(os.fsdecode(path)), label) for photo, path, label in rows}
+
+    def codes_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
+        """Return the codes ``(ids, bits // 8)`` of some photos, in the order given."""
+        codes = dict(self.rows(f"SELECT photo, code FROM codes WHERE photo IN {_THESE}", json.dumps(list(ids))))
+        return np.frombuffer(b"".join(codes[photo] for photo in ids), dtype=np.uint8).reshape(
+            len(ids), self.model.bits // 8
+        )
+
+    def read_codes(self, after: int = 0) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return the ids, ascending, and the codes ``(photos, bits // 8)`` of photos with ids above ``after``."""
+        size = self.model.bits // 8
+        if self.rows("SELECT 1 FROM codes WHERE photo > ? AND length(code) <> ? LIMIT 1", after, size):
+            raise DamagedState(
+                f"{self.path} holds codes of the wrong length. To see which, type: sketchhash gallery verify"
+            )
+        with self.scan("SELECT photo, code FROM codes WHERE photo > ? ORDER BY photo", after) as rows:
+            table = np.fromiter(rows, dtype=[("id", np.int64), ("code", np.void, size)])
+        return table["id"].copy(), np.frombuffer(table["code"].tobytes(), dtype=np.uint8).reshape(-1, size)
+
+    def content_prefixes(self, size: int) -> bytes:
+        """Return the first ``size`` bytes of every SHA-256, in ascending order, one after the other."""
+        with self.scan("SELECT substr(sha256, 1, ?) FROM photos ORDER BY sha256", size) as rows:
+            return b"".join(prefix for (prefix,) in rows)
+
+    # The gallery as a whole
+
+    def revision(self) -> tuple[int, int]:
+        """Return two numbers that stay the same only while nobody changes the gallery."""
+        ((by_others,),) = self.rows("PRAGMA data_version")
+        return by_others, self._connection.total_changes
+
+    def state(self) -> State:
+        """Tell how far the gallery has come."""
+        ((fingerprint, newest_photo, last_removal),) = self.rows(_STATE)
+        return State(fingerprint, newest_photo, last_removal)
+
+    def removed_since(self, state: State) -> NDArray[np.int64]:
+        """Return the ids that were there at a state and were removed since."""
+        removed = self.rows(
+            "SELECT photo FROM removals WHERE number > ? AND photo <= ?", state.last_removal, state.newest_photo
+        )
+        return np.array(removed, dtype=np.int64).reshape(-1)
+
+    def info(self) -> GalleryInfo:
+        """Count photos and labels."""
+        counted = self._counted()
+        with counted.snapshot():
+            ((photos, last),) = counted.rows("SELECT count(*), max(indexed_at) FROM photos")
+            labels = dict(
+                counted.rows("SELECT label, count(*) FROM photos WHERE label IS NOT NULL GROUP BY label ORDER BY label")
+            )
+            ((size,),) = counted.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            return GalleryInfo(photos, counted.model, size, labels, None if last is None else _when(last))
+
+    def path_ends(self) -> tuple[bytes, bytes] | None:
+        """Return the first and the last path, in the order of their bytes, if there are photos."""
+        ((first, last),) = self.rows("SELECT (SELECT min(path) FROM photos), (SELECT max(path) FROM photos)")
+        return None if first is None else (first, last)
+
+    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos of each folder that is named from byte ``start`` of the paths on; the fullest first."""
+        return self._counted().rows(_TOP_FOLDERS, start + 1, os.fsencode(os.sep), most)
+
+    def sample(self, most: int) -> Sample:
+        """Return at most so many photos, spread evenly over when they were indexed; always the same ones."""
+        counted = self._counted()
+        ((first, last),) = counted.rows("SELECT (SELECT min(photo) FROM codes), (SELECT max(photo) FROM codes)")
+        if first is None:
+            return Sample((), (), np.empty((0, counted.model.bits // 8), dtype=np.uint8))
+        places = np.unique(np.linspace(first, last, most).astype(np.int64))
+        ids, codes, labels = zip(*counted.rows(_AT_PLACES, json.dumps(places.tolist())), strict=True)
+        return Sample(ids, labels, np.frombuffer(b"".join(codes), dtype=np.uint8).reshape(len(ids), -1))
+
+    def damage(self) -> list[str]:
+        """Check the file as a whole, and return what SQLite finds wrong with it, at most three remarks."""
+        remarks = [remark.replace("\n", " ") for (remark,) in self.rows("PRAGMA integrity_check(3)")]
+        return [] if remarks == ["ok"] else remarks
+
+    def _counted(self) -> GalleryFile:
+        """Return a connection for long counts, so that looking up photos does not wait for them."""
+        if self._connection.in_transaction:  # inside a snapshot, everything is of one state
+            return self
+        with self._opening:
+            if self._counting is None:
+                self._counting = type(self).open(self.path)
+            return self._counting
+
+    # Copying
+
+    def pages(self) -> Iterator[list[PhotoRow]]:
+        """Yield all rows, by id, in pages."""
+        query = f"SELECT {_COLUMNS}, code FROM photos JOIN codes ON photo = id WHERE id > ? ORDER BY id LIMIT ?"
+        last = 0
+        while page := self.rows(query, last, _PAGE):
+            yield (rows := [PhotoRow(_record(columns[:-1]), columns[-1]) for columns in page])
+            last = rows[-1].photo.id
+
+    def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the small JPEGs of some photos; a photo that is gone has none."""
+        return dict(self.rows(f"SELECT photo, jpeg FROM thumbnails WHERE photo IN {_THESE}", json.dumps(list(ids))))
+
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write photos, all of them or none."""
+        with self.writing():
+            for row in rows:
+                photo, path = row.photo, os.fsencode(row.photo.path)
+                content, when = bytes.fromhex(photo.sha256), photo.indexed_at.timestamp()
+                self.rows(_MAKE_ROOM, path, photo.id)
+                self.rows(_PUT_PHOTO, photo.id, path, content, photo.size, photo.mtime_ns, photo.label, when)
+                self.rows(_PUT_CODE, photo.id, row.code)
+                self.rows("REPLACE INTO thumbnails (photo, jpeg) VALUES (?, ?)", photo.id, thumbnails[photo.id])
+
+    def remove_photos(self, ids: Sequence[int]) -> None:
+        """Remove photos by id."""
+        with self.writing() as writer:
+            writer.remove(ids)
+
+    def settle(self) -> None:
+        """Do nothing: every write is finished when it returns."""
+
+    # Transactions
+
+    @contextmanager
+    def writing(self, model: Model | None = None) -> Iterator[Writer]:
+        """Change the gallery: all that the `Writer` does is kept at the end of the block, or none of it.
+
+        Raises:
+            BusyGallery: If another process kept writing for several seconds; nothing was done then.
+            IncompatibleGallery: If the gallery has started over with another model than ``model``.
+        """
+        with self._turn, explained(self.path), transaction(self._connection, "BEGIN IMMEDIATE"):
+            self.require(model)
+            yield Writer(self._connection)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """See the gallery in one state throughout the block, whatever others write meanwhile."""
+        with self._turn, explained(self.path), transaction(self._connection, "BEGIN"):
+            yield
+
+    def remove(self, places: Iterable[Path]) -> int:
+        """Remove the photos in and below ``places``, and count them; their files are left alone."""
+        with self.writing() as writer:
+            return sum(writer.remove(photo.id for photo in self.within(place)) for place in places)
+
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """Return all rows that an SQL ``query`` finds."""
+        with self._turn, explained(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def scan(self, query: str, *values: object) -> Iterator[sqlite3.Cursor]:
+        """Run an SQL ``query`` whose rows are too many to hold; other threads wait until the block ends."""
+        with self._turn, explained(self.path):
+            yield self._connection.execute(query, values)
+
+    def _blob(self, query: str, photo_id: int) -> bytes:
+        for (blob,) in self.rows(query, photo_id):
+            return bytes(blob)
+        raise self._no_photo(photo_id)
+
+    def _no_photo(self, photo_id: int) -> BadArgument:
+        return BadArgument(f"The gallery {self.path} has no photo with the id {photo_id}.")
+
+    def _records(self, condition: str, *values: object) -> list[PhotoRecord]:
+        return [_record(row) for row in self.rows(f"SELECT {_COLUMNS} FROM photos WHERE {condition}", *values)]
+
+
+class Writer:
+    """Changes a gallery inside a transaction; get one from `GalleryFile.writing`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Write through a connection that is in a transaction."""
+        self._connection = connection
+
+    def put(self, file: PhotoFile, code: bytes, thumbnail: bytes) -> Change:
+        """Store a photo; whatever the gallery had at that path before is replaced."""
+        if self._touch(file):
+            return Change.UNCHANGED
+        was_there = self._forget(file.path)
+        photo = self._insert(file)
+        self._connection.execute("INSERT INTO codes (photo, code) VALUES (?, ?)", (photo, code))
+        self._connection.execute("INSERT INTO thumbnails (photo, jpeg) VALUES (?, ?)", (photo, thumbnail))
+        return Change.UPDATED if was_there else Change.ADDED
+
+    def put_known(self, file: PhotoFile) -> Change | None:
+        """Store a file whose content the gallery has: its photo moved if its own file is gone, or else a copy.
+
+        Returns None, and does nothing, if no photo has that content.
+        """
+        if self._touch(file):
+            return Change.UNCHANGED
+        twins = self._connection.execute(
+            "SELECT id, path FROM photos WHERE sha256 = ? ORDER BY id", (bytes.fromhex(file.sha256),)
+        ).fetchall()
+        if not twins:
+            return None
+        was_there = self._forget(file.path)
+        for photo, path in twins:
+            if is_gone(Path(os.fsdecode(path))):
+                self._update(photo, file)
+                return Change.MOVED
+        copy = self._insert(file)
+        twin = twins[0][0]
+        self._connection.execute("INSERT INTO codes SELECT ?, code FROM codes WHERE photo = ?", (copy, twin))
+        self._connection.execute("INSERT INTO thumbnails SELECT ?, jpeg FROM thumbnails WHERE photo = ?", (copy, twin))
+        return Change.UPDATED if was_there else Change.ADDED
+
+    def remove(self, photos: Iterable[int]) -> int:
+        """Remove photos by id, and count those that were there; their files are left alone."""
+        return sum(self._connection.execute("DELETE FROM photos WHERE id = ?", (photo,)).rowcount for photo in photos)
+
+    def start_over(self, model: Model) -> None:
+        """Remove every photo, and expect codes of ``model`` from now on."""
+        self._connection.execute("DELETE FROM photos")
+        write_model(self._connection, GalleryModel.of(model))
+
+    def _touch(self, file: PhotoFile) -> bool:
+        """Note the size and time of a file whose content is as it was; tell whether it is."""
+        row = self._connection.execute(
+            "SELECT id FROM photos WHERE path = ? AND sha256 = ?", (os.fsencode(file.path), bytes.fromhex(file.sha256))
+        ).fetchone()
+        if row is not None:
+            self._update(row[0], file)
+        return row is not None
+
+    def _update(self, photo: int, file: PhotoFile) -> None:
+        self._connection.execute(
+            "UPDATE photos SET path = ?, size = ?, mtime_ns = ?, label = coalesce(?, label) WHERE id = ?",
+            (os.fsencode(file.path), file.size, file.mtime_ns, file.label, photo),
+        )
+
+    def _forget(self, path: Path) -> bool:
+        return self._connection.execute("DELETE FROM photos WHERE path = ?", (os.fsencode(path),)).rowcount > 0
+
+    def _insert(self, file: PhotoFile) -> int | None:
+        content, now = bytes.fromhex(file.sha256), time.time()
+        return self._connection.execute(
+            "INSERT INTO photos (path, sha256, size, mtime_ns, label, indexed_at) VALUES (?, ?, ?, ?, ?, ?)",
+            (os.fsencode(file.path), content, file.size, file.mtime_ns, file.label, now),
+        ).lastrowid
+
+
+def _record(row: Sequence[Any]) -> PhotoRecord:
+    path, sha256, size, mtime_ns, label, photo_id, indexed_at = row
+    return PhotoRecord(
+        Path(os.fsdecode(path)), sha256.hex(), size, mtime_ns, label, id=photo_id, indexed_at=_when(indexed_at)
+    )
+
+
+def _when(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,109 @@
+"""The codes of a gallery file in memory, where they are searched.
+
+The file stays the truth: each search first asks what was added and removed since the last one, which is two numbers,
+and loads just that. So a search sees what another process has indexed a moment ago.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.codes import pack
+from sketchhash.errors import BadArgument, IncompatibleGallery
+from sketchhash.gallery.protocol import Hit
+from sketchhash.index import Index, build_index, rerank, scan_index
+
+if TYPE_CHECKING:
+    from sketchhash.gallery.database import GalleryFile
+
+RERANKED = 200
+"""Hits that are re-ranked at least, so that a photo a little farther off can still come out first."""
+
+
+class MemoryIndex:
+    """All codes of a gallery, ready to be searched; safe to use from many threads, which take turns."""
+
+    def __init__(self, gallery: GalleryFile, lasting: bool = False) -> None:
+        """Load all codes: about a second for a million photos.
+
+        Args:
+            gallery: Is searched, followed as it changes, and closed in the end.
+            lasting: Take some seconds more for the index that answers fastest, as a service may.
+        """
+        self._gallery = gallery
+        self._bits = gallery.model.bits
+        self._turn = Lock()
+        self._last_asked: tuple[object, ...] = ()
+        self._last_listed = np.empty(0, dtype=np.int64)
+        with gallery.snapshot():
+            self._state = gallery.state()
+            self._index: Index = (build_index if lasting else scan_index)(*gallery.read_codes())
+
+    def close(self) -> None:
+        """Close the gallery."""
+        self._gallery.close()
+
+    def __len__(self) -> int:
+        """Count the photos, as of the last search."""
+        return len(self._index)
+
+    def search(self, values: NDArray[Any], k: int, folder: Path | None, label: str | None, reranked: bool) -> list[Hit]:
+        """Return the ``k`` nearest photos; see `OpenGallery.search`."""
+        check_query(values, k, self._bits)
+        with self._turn, self._gallery.snapshot():
+            self._refresh()
+            among = self._photos_in(folder, label)
+            code = pack(values[np.newaxis])
+            if not reranked:
+                (hits,) = self._index.search(code, k, among)
+                return self._about(hits.ids, hits.distances)
+            (hits,) = self._index.search(code, max(k, RERANKED), among)
+            best = rerank(hits, self._gallery.codes_of(hits.ids.tolist()), values)
+            return self._about(best.ids[:k], best.distances[:k])
+
+    def _refresh(self) -> None:
+        before, now = self._state, self._gallery.state()
+        if now == before:
+            return
+        if now.fingerprint != before.fingerprint:
+            raise IncompatibleGallery(
+                f"The gallery {self._gallery.path} was indexed again with another model. Open it again with that model."
+            )
+        removed = self._gallery.removed_since(before)
+        added = self._gallery.read_codes(after=before.newest_photo)
+        self._index.remove(removed)
+        self._index.add(*added)
+        self._state = now
+
+    def _photos_in(self, folder: Path | None, label: str | None) -> NDArray[np.int64] | None:
+        """Return the ids, ascending, of the photos to consider, or None for all.
+
+        A person who draws searches many times in one folder, and a large one takes long to list: the last list is
+        kept.
+        """
+        if folder is None and label is None:
+            return None
+        asked = (self._gallery.revision(), folder, label)
+        if self._last_asked != asked:
+            self._last_listed, self._last_asked = self._gallery.ids_in(folder, label), asked
+        return self._last_listed
+
+    def _about(self, ids: NDArray[np.int64], distances: NDArray[np.uint16]) -> list[Hit]:
+        about = self._gallery.paths_and_labels(ids.tolist())
+        return [
+            Hit(photo, distance, *about[photo])
+            for photo, distance in zip(ids.tolist(), distances.tolist(), strict=True)
+        ]
+
+
+def check_query(values: NDArray[Any], k: int, bits: int) -> None:
+    """Raise `BadArgument` if the values are not one query of ``bits``, or no hits are wanted."""
+    if values.shape != (bits,):
+        raise BadArgument(f"A query is {bits} values, one a bit, not an array of shape {values.shape}.")
+    if k < 1:
+        raise BadArgument(f"k is the number of hits wanted, at least 1; got {k}.")

@@ -1,0 +1,193 @@
+"""What every gallery can do, wherever it is kept: in a file, on Milvus or in PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchhash.gallery.photos import PhotoRecord
+from sketchhash.model import Model
+
+
+@dataclass(frozen=True)
+class GalleryModel:
+    """The model that encoded all photos of a gallery."""
+
+    name: str
+    fingerprint: str
+    bits: int
+
+    @classmethod
+    def of(cls, model: Model) -> Self:
+        """Describe ``model``."""
+        return cls(model.manifest.name, model.fingerprint, model.bits)
+
+    def __str__(self) -> str:
+        """Name the model as messages do."""
+        return f"{self.name!r} of {self.bits} bits ({self.fingerprint[:12]})"
+
+
+@dataclass(frozen=True)
+class GalleryInfo:
+    """A gallery in numbers; ``labels`` counts the photos of each label, unlabelled ones are left out."""
+
+    photos: int
+    model: GalleryModel
+    bytes: int
+    labels: Mapping[str, int]
+    last_indexed: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A photo that was found, and in how many bits its code differs from the query's."""
+
+    id: int
+    distance: int
+    path: Path
+    label: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some photos of a gallery: ids, labels and packed codes ``(ids, bits // 8)``."""
+
+    ids: tuple[int, ...]
+    labels: tuple[str | None, ...]
+    codes: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoRow:
+    """A photo and its packed code, as they are copied from one gallery to another."""
+
+    photo: PhotoRecord
+    code: bytes
+
+    def digest(self) -> int:
+        """Return a number that two rows share only if they are equal, but for one chance in 2**64."""
+        photo = self.photo
+        when = photo.indexed_at.isoformat()
+        fields = (os.fsencode(photo.path), photo.sha256, photo.size, photo.mtime_ns, photo.label, when, self.code)
+        return int.from_bytes(blake2b(repr(fields).encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big")
+
+
+class OpenGallery(Protocol):
+    """An open gallery; safe to use from many threads, and searches do not wait for other questions."""
+
+    @property
+    def place(self) -> str:
+        """Where it is kept, for people to read: no password."""
+        ...
+
+    @property
+    def model(self) -> GalleryModel:
+        """The model that encoded the photos."""
+        ...
+
+    def close(self) -> None:
+        """Close the file or the connections."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Close the gallery at the end of the ``with`` block."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the gallery."""
+        ...
+
+    def require(self, model: Model | None) -> None:
+        """Raise `IncompatibleGallery` if the codes come from another model; None stands for any."""
+        ...
+
+    def prepare_search(self, lasting: bool = False) -> None:
+        """Load what a search needs; otherwise the first search does.
+
+        Args:
+            lasting: Take some seconds more for the index that answers fastest, as a service may.
+        """
+        ...
+
+    def __len__(self) -> int:
+        """Count the photos, as of the last search."""
+        ...
+
+    def search(
+        self, values: NDArray[Any], k: int, folder: Path | None = None, label: str | None = None, rerank: bool = True
+    ) -> list[Hit]:
+        """Return the ``k`` nearest photos.
+
+        Args:
+            values: The output of the model for one query, ``(bits,)``; or the signs of a code.
+            k: How many hits; fewer come back only if there are fewer photos.
+            folder: Only photos at any depth below this folder.
+            label: Only photos with this label.
+            rerank: Order the nearest photos, a few hundred at least, by how well they agree with the values
+                themselves and not only with their signs, and equal ones by (distance, id); see
+                `sketchhash.index.rerank`. Otherwise hits are ordered by (distance, id).
+        """
+        ...
+
+    def photo(self, photo_id: int) -> PhotoRecord:
+        """Return the photo with an id, or raise `BadArgument` if there is none."""
+        ...
+
+    def code(self, photo_id: int) -> bytes:
+        """Return the packed code of a photo, or raise `BadArgument` if there is none."""
+        ...
+
+    def thumbnail(self, photo_id: int) -> bytes:
+        """Return the small JPEG of a photo, or raise `BadArgument` if there is none."""
+        ...
+
+    def revision(self) -> Hashable:
+        """Return a value that stays the same only while the gallery need not be counted again."""
+        ...
+
+    def info(self) -> GalleryInfo:
+        """Count photos and labels."""
+        ...
+
+    def path_ends(self) -> tuple[bytes, bytes] | None:
+        """Return the first and the last path, in the order of their bytes, if there are photos."""
+        ...
+
+    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos of each folder that is named from byte ``start`` of the paths on; the fullest first."""
+        ...
+
+    def sample(self, most: int) -> Sample:
+        """Return at most so many photos, spread evenly over when they were indexed."""
+        ...
+
+    def pages(self) -> Iterator[list[PhotoRow]]:
+        """Yield all rows, by id, in pages."""
+        ...
+
+    def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the small JPEGs of some photos; a photo that is gone has none."""
+        ...
+
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write photos, all that belongs to each; rows with the same ids are replaced."""
+        ...
+
+    def remove_photos(self, ids: Sequence[int]) -> None:
+        """Remove photos by id."""
+        ...
+
+    def settle(self) -> None:
+        """Finish a long series of writes."""
+        ...

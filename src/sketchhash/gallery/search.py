@@ -1,0 +1,219 @@
+"""Search a gallery with a model: by a drawing, by a picture of a sketch, by a photo.
+
+    query ──► prepare (ink or pixels) ──► encode (values) ──► by_values (hits)
+
+This is the one place that knows at which size pictures are decoded, how drawings are inked and that hits are
+re-ranked; the command line, the Python interface and the service all search through it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from sketchhash.codes import unpack
+from sketchhash.errors import BadArgument, UnreadableImage
+from sketchhash.gallery.photos import LONGEST_SIDE
+from sketchhash.gallery.protocol import Hit, OpenGallery
+from sketchhash.imaging import Drawing, InkStyle, Limits, rasterise, read_photo, read_sketch, shrink
+from sketchhash.model import Model
+
+Kind = Literal["sketch", "photo"]
+Picture = Path | bytes | NDArray[np.uint8] | Image.Image
+Query = Drawing | Sequence[Any] | str | Picture
+
+DEFAULT_K = 20
+
+_LIMITS = Limits()
+_PEEK = 256  # bytes that tell strokes from a picture
+_PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "I;16")
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What a model encodes: ink ``(size, size)`` of a sketch, or the pixels ``(height, width, 3)`` of a photo."""
+
+    kind: Kind
+    pixels: NDArray[np.uint8]
+
+
+class Searcher:
+    """Finds photos of a gallery; safe to use from many threads.
+
+    The gallery stays the caller's: closing it ends the search.
+    """
+
+    def __init__(self, model: Model, gallery: OpenGallery, lasting: bool = False) -> None:
+        """Load what a search of ``gallery`` needs.
+
+        Args:
+            model: Encodes the queries.
+            gallery: Made with the same model.
+            lasting: Take some seconds more for the index that answers fastest, as a service may.
+
+        Raises:
+            IncompatibleGallery: If the gallery was made with another model.
+        """
+        gallery.require(model)
+        gallery.prepare_search(lasting)
+        self.model = model
+        self.gallery = gallery
+        self._ink = model.manifest.ink
+        self._style = InkStyle(self._ink.line_width, self._ink.margin)
+
+    def __len__(self) -> int:
+        """Count the photos that can be found, as of the last search."""
+        return len(self.gallery)
+
+    def search(
+        self,
+        query: Query,
+        k: int = DEFAULT_K,
+        *,
+        kind: Kind = "sketch",
+        folder: Path | None = None,
+        label: str | None = None,
+        rerank: bool = True,
+    ) -> list[Hit]:
+        """Return the ``k`` photos that look most like the query.
+
+        Args:
+            query: A `Drawing` or its strokes; or a picture: a file, its bytes, pixels or a Pillow image. Files and
+                bytes may hold strokes as JSON too.
+            k: How many hits; fewer come back only if there are fewer photos.
+            kind: What a picture is: a "sketch", or a "photo" to find others like it.
+            folder: Only photos at any depth below this folder.
+            label: Only photos with this label.
+            rerank: Order the nearest by how well they agree with the output of the network, and not only with its
+                signs; equal ones by (distance, id). Otherwise hits are ordered by (distance, id).
+        """
+        values = self.encode(self.prepare(query, kind))
+        return self.by_values(values, k, folder=folder, label=label, rerank=rerank)
+
+    def by_values(
+        self,
+        values: NDArray[Any],
+        k: int = DEFAULT_K,
+        *,
+        folder: Path | None = None,
+        label: str | None = None,
+        rerank: bool = True,
+    ) -> list[Hit]:
+        """Return the ``k`` photos nearest to what `encode` returned, ``(bits,)``; see `search`."""
+        return self.gallery.search(values, k, folder, label, rerank)
+
+    def similar(
+        self, photo_id: int, k: int = DEFAULT_K, *, folder: Path | None = None, label: str | None = None
+    ) -> list[Hit]:
+        """Return the ``k`` other photos most like one of the gallery, or raise `BadArgument` if it is not there."""
+        hits = self.by_values(self.values_of(photo_id), k + 1, folder=folder, label=label)
+        return [hit for hit in hits if hit.id != photo_id][:k]
+
+    def prepare(self, query: Query, kind: Kind = "sketch", limits: Limits = _LIMITS) -> Prepared:
+        """Draw or decode any query as the model takes it.
+
+        Raises:
+            UnreadableImage: If it is a picture that cannot be decoded, or has no ink.
+            BadArgument: If it is not strokes, or something that is no query at all.
+        """
+        if isinstance(query, Drawing):
+            return self.prepare_drawing(query)
+        if isinstance(query, str):
+            query = Path(query)
+        if isinstance(query, (bytes, Path)) and kind == "sketch":
+            strokes = _json_strokes(query, limits)
+            if strokes is not None:
+                return self.prepare_drawing(Drawing.from_json(strokes))
+        if isinstance(query, (bytes, Path, np.ndarray, Image.Image)):
+            return self.prepare_picture(query, kind, limits)
+        return self.prepare_drawing(Drawing.from_json(_in_lists(query)))
+
+    def prepare_drawing(self, drawing: Drawing) -> Prepared:
+        """Ink strokes as the training sketches were."""
+        return Prepared("sketch", rasterise(drawing, self._ink.size, self._style))
+
+    def prepare_picture(self, picture: Picture, kind: Kind = "sketch", limits: Limits = _LIMITS) -> Prepared:
+        """Decode a picture, and find the ink on it if it is a sketch.
+
+        Raises:
+            UnreadableImage: If it cannot be decoded, or has no ink.
+        """
+        source = _encoded(picture)
+        if kind == "sketch":
+            return Prepared(kind, read_sketch(source, self._ink.size, self._style, limits))
+        # As indexing does it: a photo of the gallery that is sent again gets the very code that it has there.
+        return Prepared(kind, shrink(read_photo(source, limits, longest=LONGEST_SIDE), LONGEST_SIDE))
+
+    def encode(self, prepared: Prepared) -> NDArray[np.float32]:
+        """Return the output of the network, ``(bits,)``; its signs are the code."""
+        if prepared.kind == "sketch":
+            (values,) = self.model.encode_sketches(prepared.pixels[np.newaxis])
+        else:
+            (values,) = self.model.encode_photos([prepared.pixels])
+        return np.asarray(values)
+
+    def values_of(self, photo_id: int) -> NDArray[np.int8]:
+        """Return the signs ``(bits,)`` of a photo's code, or raise `BadArgument` if it is not there."""
+        code = np.frombuffer(self.gallery.code(photo_id), dtype=np.uint8)
+        return np.asarray(unpack(code[np.newaxis])[0])
+
+
+def _json_strokes(source: bytes | Path, limits: Limits) -> object | None:
+    """Parse strokes in JSON, or return None for a picture: none that can be read begins with a bracket."""
+    if isinstance(source, Path):
+        if not source.is_file():  # the decoder says what it is, and never opens a pipe
+            return None
+        try:
+            with source.open("rb") as file:
+                source = file.read(_PEEK)
+                if _looks_like_json(source):
+                    source += file.read(limits.bytes)
+        except OSError:
+            return None
+    if not _looks_like_json(source):
+        return None
+    try:
+        strokes: object = json.loads(source)
+    except (ValueError, RecursionError) as problem:
+        raise BadArgument(
+            f"The strokes are no valid JSON ({problem}). Write them as [[[x, y], ...], ...]."
+        ) from problem
+    return strokes
+
+
+def _looks_like_json(content: bytes) -> bool:
+    return content.lstrip().startswith((b"[", b"{"))
+
+
+def _in_lists(strokes: object) -> object:
+    """Turn tuples and arrays into the lists that JSON has."""
+    if isinstance(strokes, (np.ndarray, np.generic)):
+        return strokes.tolist()
+    return [_in_lists(each) for each in strokes] if isinstance(strokes, (list, tuple)) else strokes
+
+
+def _encoded(picture: Picture) -> Path | bytes:
+    """Turn pixels into a file's bytes, so that every picture goes through the one decoder."""
+    if isinstance(picture, np.ndarray):
+        if picture.dtype != np.uint8 or picture.ndim not in (2, 3) or picture.shape[2:] not in ((), (3,), (4,)):
+            raise BadArgument(
+                f"Pixels are uint8 of shape (height, width), (height, width, 3) or (height, width, 4), "
+                f"got {picture.dtype} of {picture.shape}."
+            )
+        if picture.size == 0:
+            raise UnreadableImage("Cannot read these bytes: it is empty.")
+        picture = Image.fromarray(picture)
+    if isinstance(picture, Image.Image):
+        upright = ImageOps.exif_transpose(picture)
+        file = io.BytesIO()
+        (upright if upright.mode in _PNG_MODES else upright.convert("RGB")).save(file, "PNG", compress_level=1)
+        return file.getvalue()
+    return picture
