@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from sketchhash.datasets import synthetic
-from sketchhash.gallery import Gallery, index_photos
+from sketchhash.gallery import GalleryFile, index_events
 from sketchhash.model import Model
 from sketchhash.server import Access
 
@@ -64,8 +64,8 @@ def address(taught_model, world, run_service, tmp_path_factory):
     model = Model.load(taught_model)
     file = tmp_path_factory.mktemp("gallery") / "test.gallery"
     photos = [photo for category in CATEGORIES for photo in sorted((world / "photos" / category).iterdir())[:FOUND]]
-    with Gallery.create(file, model) as gallery:
-        list(index_photos(gallery, model, photos, labels="folder"))
+    with GalleryFile.create(file, model) as gallery:
+        list(index_events(gallery, model, photos, labels="folder"))
     with run_service(file, taught_model, Access()) as address:
         yield address
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from sketchhash.datasets.synthetic.photos import render_photo
-from sketchhash.gallery import Gallery, index_photos
+from sketchhash.gallery import GalleryFile, index_events
 from sketchhash.model import Model
 from sketchhash.server import Access
 
@@ -24,8 +24,8 @@ def gallery_file(tmp_path, model_folder):
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(render_photo(category, np.random.default_rng(number), 96)).save(path)
     model = Model.load(model_folder)
-    with Gallery.create(tmp_path / "test.gallery", model) as gallery:
-        list(index_photos(gallery, model, [tmp_path / "photos"], labels="folder"))
+    with GalleryFile.create(tmp_path / "test.gallery", model) as gallery:
+        list(index_events(gallery, model, [tmp_path / "photos"], labels="folder"))
     return tmp_path / "test.gallery"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchhash.gallery import Gallery
+from sketchhash.gallery import GalleryFile
 
 ODD_NAMES = [b"new\nline.jpg", b"\xff\xfe.jpg", "ünï 😀.jpg".encode(), b"tab\t\x1b[31m.jpg"]
 
@@ -29,7 +29,7 @@ def test_an_export_as_json_lines_keeps_every_name(run, odd_gallery, tmp_path, to
     text = out.read_text() if to_file else result.stdout
     records = [json.loads(line) for line in text.splitlines()]
     assert {os.fsencode(Path(record["path"]).name) for record in records} == set(ODD_NAMES)
-    with Gallery.open(odd_gallery) as opened:
+    with GalleryFile.open(odd_gallery) as opened:
         assert {record["code"] for record in records} == {opened.code(record["id"]).hex() for record in records}
 
 

@@ -67,8 +67,8 @@ def test_verbs_that_need_a_file_say_so(run, verb):
 
 
 def test_engines_that_hold_codes_are_not_measured(postgres_server, run):
-    from sketchhash.index.addresses import Address
-    from sketchhash.index.pgvector import Database, PgvectorIndex
+    from sketchhash.engines.addresses import Address
+    from sketchhash.engines.postgres import Database, PgvectorIndex
 
     address = postgres_server.address("used")
     with Database(Address.parse(address)) as database:

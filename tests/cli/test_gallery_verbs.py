@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sketchhash.gallery import Gallery
+from sketchhash.gallery import GalleryFile
 
 
 def test_info_counts_photos_and_labels(run, gallery):
@@ -23,7 +23,7 @@ def test_a_sound_gallery_verifies(run, gallery):
 def test_what_is_wrong_is_named_and_exits_with_1(run, gallery, photos, paint_photo):
     paint_photo(photos / "cat/a.jpg", 77)
     (photos / "dog/b.jpg").unlink()
-    with Gallery.open(gallery) as opened:
+    with GalleryFile.open(gallery) as opened:
         photo = opened.at(photos / "dog/c.jpg")
         opened.rows("UPDATE codes SET code = x'00000000' WHERE photo = ?", photo.id)
     result = run("gallery", "verify", "--gallery", gallery)

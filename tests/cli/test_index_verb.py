@@ -7,7 +7,7 @@ from contextlib import closing
 from threading import Timer
 
 from sketchhash.cli.index import IndexingProgress
-from sketchhash.gallery import Gallery, Progress, Waiting
+from sketchhash.gallery import GalleryFile, Progress, Waiting
 
 
 def read_until(process, wanted):
@@ -31,7 +31,7 @@ def test_index_as_json_is_a_line_an_event_and_ends_with_the_summary(run, photos,
     result = run("index", photos, "--gallery", tmp_path / "g", "--json")
     events = [json.loads(line) for line in result.stdout.splitlines()]
     assert [event["event"] for event in events] == ["progress", "failure", "progress", "summary"]
-    assert events[2] == {"event": "progress", "done": 6, "total": 6}
+    assert events[2] == {"event": "progress", "done": 6, "total": 6, "encoded": 5}
     assert events[3]["added"] == 5
     assert events[3]["failed"] == [{key: events[1][key] for key in ("path", "reason")}]
     assert events[1]["path"] == str(photos / "cat/bad.jpg")
@@ -65,7 +65,7 @@ def test_reindex_may_also_begin_a_gallery(run, photos, tmp_path):
 
 
 def test_reindex_does_not_touch_a_gallery_of_a_newer_format(run, photos, gallery):
-    with Gallery.open(gallery) as opened:
+    with GalleryFile.open(gallery) as opened:
         opened.rows("PRAGMA user_version = 99")
     assert "upgrade" in run("index", photos, "--gallery", gallery, "--reindex").stderr
     with closing(sqlite3.connect(gallery)) as connection:
@@ -98,7 +98,7 @@ def test_ctrl_c_keeps_what_is_stored_and_the_same_command_goes_on(run, tmp_path,
     assert process.returncode == 130
     assert b"same command goes on" in talk
     assert b"Traceback" not in talk
-    with Gallery.open(tmp_path / "g") as gallery:
+    with GalleryFile.open(tmp_path / "g") as gallery:
         stored = gallery.info().photos
     assert kept <= stored < 300
     summary = json.loads(run(*command).stdout.splitlines()[-1])

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from sketchhash.codes import hamming, pack, unpack
-from sketchhash.gallery import Gallery
+from sketchhash.gallery import GalleryFile
 from sketchhash.imaging import Drawing
 from sketchhash.model import Model, TokenInput
 from sketchhash.tokens import detector
@@ -20,7 +20,7 @@ def lines(result):
 
 
 def test_search_prints_rank_distance_path_and_label(run, gallery, sketch, photos):
-    hits = lines(run("search", sketch, "--gallery", gallery, "-k", "3"))
+    hits = lines(run("search", sketch, "--gallery", gallery, "-k", "3", "--no-rerank"))
     assert [hit[0] for hit in hits] == ["1", "2", "3"]
     distances = [int(hit[1]) for hit in hits]
     assert distances == sorted(distances)
@@ -31,7 +31,7 @@ def test_search_prints_rank_distance_path_and_label(run, gallery, sketch, photos
 
 def test_the_distance_is_that_of_the_codes(run, gallery, strokes, model_folder):
     code = pack(Model.load(model_folder).encode_drawing(Drawing.from_json(json.loads(strokes.read_text()))))
-    with Gallery.open(gallery) as opened:
+    with GalleryFile.open(gallery) as opened:
         for hit in json.loads(run("search", strokes, "--gallery", gallery, "--json").stdout):
             stored = np.frombuffer(opened.code(hit["id"]), dtype=np.uint8)[None]
             assert hit["distance"] == hamming(code, stored)[0, 0]
@@ -80,10 +80,10 @@ def test_an_unknown_label_suggests_the_nearest(run, gallery, sketch):
     assert "'dog'" in run("search", sketch, "--gallery", gallery, "--label", "dogg").stderr
 
 
-def test_reranking_orders_by_how_well_the_values_agree(run, gallery, strokes, model_folder):
+def test_hits_are_ordered_by_how_well_the_values_agree(run, gallery, strokes, model_folder):
     (values,) = Model.load(model_folder).encode_drawing(Drawing.from_json(json.loads(strokes.read_text())))
-    hits = json.loads(run("search", strokes, "--gallery", gallery, "--rerank", "--json").stdout)
-    with Gallery.open(gallery) as opened:
+    hits = json.loads(run("search", strokes, "--gallery", gallery, "--json").stdout)
+    with GalleryFile.open(gallery) as opened:
         codes = [np.frombuffer(opened.code(hit["id"]), dtype=np.uint8)[None] for hit in hits]
     scores = [float(unpack(code)[0] @ values) for code in codes]
     assert len(scores) == 5

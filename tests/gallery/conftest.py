@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sketchhash.gallery import Gallery, Summary, index_photos
+from sketchhash.gallery import GalleryFile, Summary, index_events
 from sketchhash.model import Model
 
 
@@ -41,7 +41,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def gallery(tmp_path, model):
-    with Gallery.create(tmp_path / "test.gallery", model) as gallery:
+    with GalleryFile.create(tmp_path / "test.gallery", model) as gallery:
         yield gallery
 
 
@@ -50,7 +50,7 @@ def index(gallery, model, folder):
     """Give a function that indexes the folder and gives the summary."""
 
     def run(places=None, **options):
-        *_, summary = index_photos(gallery, model, places or [folder], **options)
+        *_, summary = index_events(gallery, model, places or [folder], **options)
         assert isinstance(summary, Summary)
         return summary
 

@@ -42,7 +42,7 @@ def test_near_codes_form_groups_and_likeness_is_passed_on(gallery, put):
 
 
 def test_groups_do_not_depend_on_blocks(gallery, put, monkeypatch):
-    monkeypatch.setattr("sketchhash.gallery.duplicates._BLOCK", 2)
+    monkeypatch.setattr("sketchhash.gallery.upkeep._BLOCK", 2)
     for number in range(7):
         put(f"/{number}", number % 3 << 8 | number % 3 << 16 | number % 3)
     assert names(near_duplicates(gallery, 0)) == [["/0", "/3", "/6"], ["/1", "/4"], ["/2", "/5"]]

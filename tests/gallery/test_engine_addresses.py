@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from sketchhash.engines import open_gallery
 from sketchhash.errors import BadArgument, EngineProblem
-from sketchhash.gallery.engines import open_engine
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ from sketchhash.gallery.engines import open_engine
 )
 def test_addresses_that_make_no_sense_are_refused(address, said):
     with pytest.raises(BadArgument, match=said):
-        open_engine(address)
+        open_gallery(address)
 
 
 def test_a_wrong_password_is_told_and_not_shown(milvus_server):
     with pytest.raises(EngineProblem) as told:
-        open_engine(milvus_server.address("photos", user="root:wrong-secret"))
+        open_gallery(milvus_server.address("photos", user="root:wrong-secret"))
     assert "wrong-secret" not in str(told.value)
 
 
@@ -36,4 +36,4 @@ def test_a_missing_package_names_the_command_that_installs_it(monkeypatch, modul
     monkeypatch.setitem(sys.modules, module, None)
     address = {"milvus": "milvus://127.0.0.1/photos", "postgres": "postgresql://127.0.0.1/photos"}[extra]
     with pytest.raises(Exception, match=rf"pip install 'sketchhash\[{extra}\]'"):
-        open_engine(address)
+        open_gallery(address)

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sketchhash.codes import unpack
+from sketchhash.engines import copy_photos, create_gallery, open_gallery
+from sketchhash.engines import copying as copying_module
+from sketchhash.engines.addresses import Address
+from sketchhash.engines.milvus import Collection, Layout, MilvusServer
+from sketchhash.engines.milvus_gallery import bytes_of, name_of, stored_bytes, stored_text
+from sketchhash.engines.milvus_index import MilvusIndex
+from sketchhash.engines.postgres import Database, PgvectorIndex
 from sketchhash.errors import BadArgument, EngineProblem, IncompatibleGallery
-from sketchhash.gallery import Gallery, Searcher, index_photos, open_served
-from sketchhash.gallery.engines import copy_photos, open_engine, open_source, open_target
-from sketchhash.gallery.engines import copying as copying_module
-from sketchhash.gallery.engines.file import FileRows
-from sketchhash.gallery.engines.milvus_text import bytes_of, name_of, stored_bytes, stored_text
-from sketchhash.index.addresses import Address
-from sketchhash.index.milvus import Collection, Layout, MilvusIndex, MilvusServer
-from sketchhash.index.pgvector import Database, PgvectorIndex
+from sketchhash.gallery import GalleryFile, index_events
 from sketchhash.index.reference import ReferenceIndex
 
 on_every_engine = pytest.mark.parametrize("engine", ["milvus", "postgres"])
@@ -60,8 +60,8 @@ def gallery_file(tmp_path_factory, model):
     """Give a gallery with odd names, whose files are there, and whose codes tie: some are equal."""
     folder = tmp_path_factory.mktemp("odd")
     write_photos(folder / "photos", NAMES)
-    with Gallery.create(folder / "test.gallery", model) as gallery:
-        list(index_photos(gallery, model, [folder / "photos"], labels="folder"))
+    with GalleryFile.create(folder / "test.gallery", model) as gallery:
+        list(index_events(gallery, model, [folder / "photos"], labels="folder"))
         gallery.rows("UPDATE photos SET label = NULL WHERE id % 5 = 0")
         gallery.rows("UPDATE photos SET label = '' WHERE id % 5 = 1")
         gallery.rows("UPDATE codes SET code = (SELECT code FROM codes WHERE photo = 2) WHERE photo % 3 = 0")
@@ -71,7 +71,7 @@ def gallery_file(tmp_path_factory, model):
 
 def copy(source, target, **options):
     """Copy from one place to another; give how many photos were written, removed and left."""
-    with open_source(str(source)) as read, open_target(str(target), read.maker) as written:
+    with open_gallery(str(source), latest=True) as read, create_gallery(str(target), read.model) as written:
         steps = copy_photos(read, written, **options)
         while True:
             try:
@@ -81,7 +81,7 @@ def copy(source, target, **options):
 
 
 def everything_in(place):
-    with open_source(str(place)) as rows:
+    with open_gallery(str(place), latest=True) as rows:
         return [(row, rows.thumbnails([row.photo.id])[row.photo.id]) for page in rows.pages() for row in page]
 
 
@@ -99,11 +99,10 @@ def test_a_gallery_is_the_same_there_and_back(address, gallery_file, tmp_path):
 
 def finds_and_tells_the_same(address, gallery_file):
     """Every question that a service asks has the same answer, whichever holds the gallery."""
-    with open_engine(address) as engine, Gallery.open(gallery_file) as gallery:
-        searcher = Searcher(gallery)
-        eventually(lambda: engine.count() == len(searcher))
-        engine.start_following()
-        assert len(engine) == len(searcher)
+    with open_gallery(address) as engine, GalleryFile.open(gallery_file) as gallery:
+        eventually(lambda: engine.count() == len(gallery))
+        engine.prepare_search()
+        assert len(engine) == len(gallery)
         root = gallery.path_ends()[0].rpartition(b"photos/")[0] + b"photos/"
         folder = Path(os.fsdecode(root))
         rng = np.random.default_rng(0)
@@ -113,9 +112,9 @@ def finds_and_tells_the_same(address, gallery_file):
                 (9, folder / "it's", None), (9, None, "cats"), (9, None, ""), (9, None, 'no "such" one'),
                 (9, folder / os.fsdecode(b"raw"), None), (9, folder / "café", "café"),
             ]:  # fmt: skip
-                for reranked in (False, True):
-                    assert engine.search(values, k, place, label, reranked) == searcher.search(
-                        values, k, place, label, reranked
+                for rerank in (False, True):
+                    assert engine.search(values, k, place, label, rerank) == gallery.search(
+                        values, k, place, label, rerank
                     )
         assert engine.path_ends() == gallery.path_ends()
         assert engine.top_folders(len(root), 10) == gallery.top_folders(len(root), 10)
@@ -138,7 +137,7 @@ def test_a_copy_follows_its_source_and_loses_nothing_unasked(address, gallery_fi
     changing = tmp_path / "changing.gallery"
     copy(gallery_file, changing)
     copy(changing, address)
-    with Gallery.open(changing) as gallery:
+    with GalleryFile.open(changing) as gallery:
         first, second, third, *_ = gallery.photos()
         paths = {photo.id: os.fsencode(photo.path) for photo in (first, second)}
         gallery.rows("UPDATE photos SET path = x'00' WHERE id = ?", first.id)
@@ -159,14 +158,14 @@ def test_a_copy_follows_its_source_and_loses_nothing_unasked(address, gallery_fi
 def test_another_gallery_is_not_overwritten(address, gallery_file, tmp_path, model, other_model):
     copy(gallery_file, address)
     write_photos(tmp_path / "photos", ["a.png"], first_seed=500)
-    with Gallery.create(tmp_path / "other.gallery", model) as gallery:
-        list(index_photos(gallery, model, [tmp_path / "photos"]))
+    with GalleryFile.create(tmp_path / "other.gallery", model) as gallery:
+        list(index_events(gallery, model, [tmp_path / "photos"]))
     with pytest.raises(BadArgument, match="is no copy of"):
         copy(tmp_path / "other.gallery", address, prune=True)
-    Gallery.create(tmp_path / "wide.gallery", other_model).close()
+    GalleryFile.create(tmp_path / "wide.gallery", other_model).close()
     with pytest.raises(IncompatibleGallery, match="Name another target"):
         copy(tmp_path / "wide.gallery", address)
-    with pytest.raises(IncompatibleGallery, match="Use that model"), open_served(address, other_model):
+    with pytest.raises(IncompatibleGallery, match="Use that model"), open_gallery(address, other_model):
         pass
     assert everything_in(address) == everything_in(gallery_file)
 
@@ -175,19 +174,22 @@ def test_another_gallery_is_not_overwritten(address, gallery_file, tmp_path, mod
 def test_a_kill_loses_nothing_that_was_acknowledged(address, server, gallery_file, monkeypatch):
     """One writes and one searches while the server is killed: both are told, and go on when it is back."""
     copy(gallery_file, searched := server.address("searched", timeout=60))
-    with open_source(str(gallery_file)) as read, open_target(address, read.maker):
+    with open_gallery(str(gallery_file)) as read, create_gallery(address, read.model):
         pass  # made in peace: a busy machine takes its time
     monkeypatch.setattr(copying_module, "_BATCH", 1)
-    read_thumbnails = FileRows.thumbnails
-    monkeypatch.setattr(FileRows, "thumbnails", lambda *given: time.sleep(0.05) or read_thumbnails(*given))
+    read_thumbnails = GalleryFile.thumbnails
+    monkeypatch.setattr(GalleryFile, "thumbnails", lambda *given: time.sleep(0.05) or read_thumbnails(*given))
     acknowledged, told = [], []
     values = np.ones(32)
-    with open_engine(f"{searched}&timeout=10") as engine:
+    with open_gallery(f"{searched}&timeout=10") as engine:
         eventually(lambda: len(engine.search(values, 5)) == 5)  # a service may see what was written a little later
         right = engine.search(values, 5)
 
         def write():
-            with open_source(str(gallery_file)) as read, open_target(f"{address}&timeout=10", read.maker) as written:
+            with (
+                open_gallery(str(gallery_file)) as read,
+                create_gallery(f"{address}&timeout=10", read.model) as written,
+            ):
                 for step in copy_photos(read, written):
                     acknowledged.append(step.done)  # noqa: PERF401 - as it goes
 
@@ -236,7 +238,7 @@ def wait_for(address):
     """Wait until the engine has its data again: it answers before."""
     for _ in range(200):
         try:
-            with open_engine(f"{address}&timeout=10") as engine:
+            with open_gallery(f"{address}&timeout=10") as engine:
                 engine.search(np.ones(32), 1)
                 return
         except EngineProblem:
@@ -252,7 +254,7 @@ def test_many_open_one_gallery_at_once(address, gallery_file):
     def work():
         try:
             copy(gallery_file, address)
-            with open_engine(address) as engine:
+            with open_gallery(address) as engine:
                 engine.search(np.ones(32), 5)
         except Exception as problem:
             problems.append(problem)
@@ -270,12 +272,12 @@ def test_a_collection_without_an_index_is_finished_by_the_next_copy(milvus_serve
     """Who makes it may be stopped in between, or be about to make the index."""
     address = milvus_server.address("unfinished", timeout=60)
     copy(gallery_file, address)
-    with open_engine(address) as engine:
+    with open_gallery(address) as engine:
         client = engine._server.client
         client.release_collection("unfinished")
         client.drop_index("unfinished", "code")
     with pytest.raises(BadArgument, match="not finished"):
-        open_engine(address)
+        open_gallery(address)
     copy(gallery_file, address)
     assert everything_in(address) == everything_in(gallery_file)
 
@@ -283,10 +285,10 @@ def test_a_collection_without_an_index_is_finished_by_the_next_copy(milvus_serve
 @on_every_engine
 def test_what_is_not_there_is_explained(address, server):
     with pytest.raises(BadArgument, match="Make one with: sketchhash gallery copy"):
-        open_engine(address)
+        open_gallery(address)
     nowhere = address.replace(address.split("@127.0.0.1:")[1].split("/")[0], "1")
     with pytest.raises(EngineProblem, match="see that it runs"):
-        open_engine(f"{nowhere}&timeout=2")
+        open_gallery(f"{nowhere}&timeout=2")
 
 
 def test_an_hnsw_index_finds_nearly_all_and_keeps_the_order(postgres_server):
@@ -333,7 +335,7 @@ def test_codes_that_milvus_has_written_down_are_found_exactly(milvus_server, kin
             for hits, best in zip(found, right, strict=True):
                 np.testing.assert_array_equal(hits.ids, best.ids)
                 np.testing.assert_array_equal(hits.distances, best.distances)
-        monkeypatch.setattr("sketchhash.index.milvus.collection.MOST", 700)
+        monkeypatch.setattr("sketchhash.engines.milvus.MOST", 700)
         assert [row["id"] for page in collection.pages([]) for row in page] == list(range(-2000, 2000))
 
 
@@ -341,7 +343,7 @@ def test_a_copy_into_a_file_leaves_none_half_done(tmp_path, gallery_file, monkey
     """An error inside a batch undoes the batch, and the next run goes on from the one before."""
     monkeypatch.setattr(copying_module, "_BATCH", 4)
     target = tmp_path / "target.gallery"
-    put, calls = FileRows.put, []
+    put, calls = GalleryFile.put_rows, []
 
     def failing(self, rows, thumbnails):
         calls.append(rows)
@@ -349,11 +351,11 @@ def test_a_copy_into_a_file_leaves_none_half_done(tmp_path, gallery_file, monkey
             thumbnails = {}
         put(self, rows, thumbnails)
 
-    monkeypatch.setattr(FileRows, "put", failing)
+    monkeypatch.setattr(GalleryFile, "put_rows", failing)
     with pytest.raises(KeyError):
         copy(gallery_file, target)
     assert len(everything_in(target)) == 8
-    monkeypatch.setattr(FileRows, "put", put)
+    monkeypatch.setattr(GalleryFile, "put_rows", put)
     assert copy(gallery_file, target)[2] == 8
     assert everything_in(target) == everything_in(gallery_file)
 

@@ -19,8 +19,8 @@ import pytest
 from launching import after
 
 from sketchhash.errors import DamagedState
-from sketchhash.gallery import Gallery, Problem, Searcher, index_photos, verify
-from sketchhash.gallery.scanning import find_photos
+from sketchhash.gallery import GalleryFile, Problem, index_events, verify
+from sketchhash.gallery.photos import find_photos
 
 KILLING_SECONDS = 15
 PHOTOS = 120
@@ -114,7 +114,7 @@ def disturb(folder, photo, rng):
 def assert_sound(path, model, folder, acknowledged):
     """No row is half written, and the first ``acknowledged`` photos are stored as they are."""
     try:
-        gallery = Gallery.open(path)
+        gallery = GalleryFile.open(path)
     except DamagedState as problem:  # killed before there was a gallery
         assert acknowledged == 0
         assert "is empty" in str(problem)
@@ -136,9 +136,9 @@ def assert_sound(path, model, folder, acknowledged):
 def assert_complete(code, events, path, model, folder):
     """The run came to its end, and the gallery holds what one made afresh holds."""
     assert (code, events[-1]["event"], events[-1]["failed"]) == (0, "summary", [])
-    with TemporaryDirectory() as elsewhere, Gallery.create(Path(elsewhere) / "afresh", model) as afresh:
-        list(index_photos(afresh, model, [folder], labels="folder"))
-        with Gallery.open(path) as continued:
+    with TemporaryDirectory() as elsewhere, GalleryFile.create(Path(elsewhere) / "afresh", model) as afresh:
+        list(index_events(afresh, model, [folder], labels="folder"))
+        with GalleryFile.open(path) as continued:
             assert contents(continued) == contents(afresh)
 
 
@@ -288,7 +288,7 @@ def test_a_gallery_that_may_only_be_read_is_searched_and_not_changed(
 
 
 def test_a_search_sees_each_photo_as_soon_as_it_is_reported(indexing, model, gallery, many_photos):
-    searcher, found = Searcher(gallery), [0]
+    searcher, found = gallery, [0]
     with subprocess.Popen(indexing(gallery.path, "--json"), stdout=subprocess.PIPE) as process:
         for line in process.stdout:
             found.append(len(searcher.search(np.ones(model.bits), k=2 * PHOTOS)))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sketchhash.gallery import Gallery, verify
+from sketchhash.gallery import GalleryFile, verify
 from sketchhash.imaging import read_photo
 
 # Bytes. The largest of the readable pictures takes some 16 a pixel on its way, 600 million; a bomb that went off
@@ -198,5 +198,5 @@ def test_a_photo_that_changes_while_it_is_indexed_is_seen_by_the_next_run(folder
     with path.open("ab") as file:  # a download that goes on
         file.write(b"more")
     assert counts(index()) == {"updated": 1}
-    with Gallery.open(gallery.path) as reopened:
+    with GalleryFile.open(gallery.path) as reopened:
         assert reopened.at(path).size == path.stat().st_size

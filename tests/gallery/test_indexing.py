@@ -8,7 +8,7 @@ from PIL import Image
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
-from sketchhash.gallery import Failure, Gallery, Progress, Summary, Waiting, examining, index_photos, indexing, schema
+from sketchhash.gallery import Failure, GalleryFile, Progress, Summary, Waiting, index_events, indexing, schema, workers
 from sketchhash.imaging import read_photo
 
 
@@ -25,8 +25,8 @@ def encoded(model, monkeypatch):
         calls.extend(photos)
         return original(model, photos)
 
-    original = examining.encode
-    monkeypatch.setattr(examining, "encode", encode)
+    original = workers._encode
+    monkeypatch.setattr(workers, "_encode", encode)
     return calls
 
 
@@ -52,7 +52,7 @@ def test_large_photos_are_shrunk_before_they_wait_for_their_batch(gallery, model
 def test_a_second_run_opens_nothing(folder, photo, index, counts, monkeypatch):
     photo(folder / "a.png")
     index()
-    monkeypatch.setattr(examining, "read_file", None)
+    monkeypatch.setattr(workers, "read_file", None)
     assert counts(index()) == {"unchanged": 1}
 
 
@@ -157,19 +157,19 @@ def test_pruning_does_not_reach_beyond_the_places_named(gallery, folder, photo, 
 
 def test_a_place_that_is_not_there_is_refused_at_once(gallery, model, folder):
     with pytest.raises(BadArgument, match=r"no folder or photo at .*unmounted"):
-        index_photos(gallery, model, [folder, folder / "unmounted"], prune=True)
+        index_events(gallery, model, [folder, folder / "unmounted"], prune=True)
 
 
 def test_a_gallery_of_another_model_is_refused_at_once(gallery, other_model, folder):
     with pytest.raises(IncompatibleGallery, match="--reindex"):
-        index_photos(gallery, other_model, [folder])
+        index_events(gallery, other_model, [folder])
 
 
 def test_a_gallery_that_starts_over_meanwhile_takes_no_codes_of_the_old_model(
     gallery, model, other_model, folder, photo
 ):
     photo(folder / "a.png")
-    events = index_photos(gallery, model, [folder])
+    events = index_events(gallery, model, [folder])
     next(events)
     with gallery.writing() as writer:
         writer.start_over(other_model)
@@ -183,7 +183,7 @@ def test_unreadable_files_are_told_and_tried_again(gallery, model, folder, photo
     (folder / "bad.png").write_bytes(b"no picture")
     (folder / "empty.jpg").write_bytes(b"")
     for expected in ({"added": 1, "failed": 2}, {"unchanged": 1, "failed": 2}):
-        events = list(index_photos(gallery, model, [folder]))
+        events = list(index_events(gallery, model, [folder]))
         failures = [event for event in events if isinstance(event, Failure)]
         assert {failure.path.name: failure.reason.split()[:2] for failure in failures} == {
             "bad.png": ["its", "content"],
@@ -192,7 +192,7 @@ def test_unreadable_files_are_told_and_tried_again(gallery, model, folder, photo
         assert counts(events[-1]) == expected
         assert events[-1].failed == tuple(failures)
     photo(folder / "bad.png", 5)
-    *_, summary = index_photos(gallery, model, [folder])
+    *_, summary = index_events(gallery, model, [folder])
     assert counts(summary) == {"added": 1, "unchanged": 1, "failed": 1}
 
 
@@ -206,13 +206,13 @@ def test_a_file_that_becomes_unreadable_keeps_its_photo(gallery, folder, photo, 
 
 def test_a_file_that_vanishes_or_turns_into_a_pipe_is_told(gallery, model, folder, photo):
     vanishing, turning = photo(folder / "a.png", 1), photo(folder / "b.png", 2)
-    errands = [examining.Errand(vanishing), examining.Errand(turning)]
-    found = examining.examine(model, errands, gallery.has_content)
+    tasks = [workers.Task(vanishing), workers.Task(turning)]
+    found = workers.examine(model, tasks, gallery.has_content)
     assert not any(isinstance(finding, Failure) for finding in found)
     vanishing.unlink()
     turning.unlink()
     os.mkfifo(turning)
-    assert examining.examine(model, errands, gallery.has_content) == [
+    assert workers.examine(model, tasks, gallery.has_content) == [
         Failure(vanishing, "No such file or directory."),
         Failure(turning, "it is not a regular file."),
     ]
@@ -221,9 +221,9 @@ def test_a_file_that_vanishes_or_turns_into_a_pipe_is_told(gallery, model, folde
 def test_progress_is_told_batch_by_batch_and_only_for_what_is_kept(gallery, model, folder, photo):
     for seed in range(40):
         photo(folder / f"{seed}.png", seed)
-    with Gallery.open(gallery.path) as witness:
+    with GalleryFile.open(gallery.path) as witness:
         kept = []
-        for event in index_photos(gallery, model, [folder]):
+        for event in index_events(gallery, model, [folder]):
             if isinstance(event, Progress):
                 kept.append((event.done, event.total, witness.info().photos))
     assert kept == [(0, 40, 0), (16, 40, 16), (32, 40, 32), (40, 40, 40)]
@@ -233,14 +233,14 @@ def test_progress_is_told_batch_by_batch_and_only_for_what_is_kept(gallery, mode
 def test_an_interrupted_run_is_continued(gallery, model, folder, photo, counts, encoded):
     for seed in range(100):
         photo(folder / f"{seed:03}.png", seed)
-    events = index_photos(gallery, model, [folder])
+    events = index_events(gallery, model, [folder])
     for event in events:
         if isinstance(event, Progress) and event.done == 16:
             break
     events.close()
     assert gallery.info().photos == 16
     encoded.clear()
-    *_, summary = index_photos(gallery, model, [folder])
+    *_, summary = index_events(gallery, model, [folder])
     assert counts(summary) == {"added": 84, "unchanged": 16}
     assert len(encoded) == 84
 
@@ -274,8 +274,8 @@ def test_labels_are_taken_when_asked_and_kept_otherwise(gallery, folder, photo, 
 def test_a_waiting_writer_says_so_and_goes_on(gallery, model, folder, photo, counts, monkeypatch):
     monkeypatch.setattr(schema, "PATIENCE", 0.05)
     photo(folder / "a.png")
-    with Gallery.open(gallery.path, model) as second:
-        events = index_photos(second, model, [folder])
+    with GalleryFile.open(gallery.path, model) as second:
+        events = index_events(second, model, [folder])
         assert next(events) == Progress(0, 1)
         with gallery.writing():
             assert [next(events), next(events)] == [Waiting(), Waiting()]
@@ -290,8 +290,8 @@ def test_two_that_index_the_same_folder_store_each_photo_once(gallery, model, fo
 
     def run():
         try:
-            with Gallery.open(gallery.path, model) as mine:
-                list(index_photos(mine, model, [folder]))
+            with GalleryFile.open(gallery.path, model) as mine:
+                list(index_events(mine, model, [folder]))
         except Exception as problem:
             problems.append(problem)
 
@@ -306,12 +306,12 @@ def test_two_that_index_the_same_folder_store_each_photo_once(gallery, model, fo
 
 def test_a_copy_whose_original_is_removed_meanwhile_is_encoded(gallery, model, folder, photo, counts, encoded):
     photo(folder / "a.png")
-    list(index_photos(gallery, model, [folder]))
+    list(index_events(gallery, model, [folder]))
     copy = photo(folder / "b.png")
-    findings = examining.examine(model, [examining.Errand(copy)], gallery.has_content)
+    results = workers.examine(model, [workers.Task(copy)], gallery.has_content)
     with gallery.writing() as writer:
         writer.remove([1])
-    storing = indexing._store(gallery, model, findings)
+    storing = indexing._store(gallery, model, results, indexing._Tally())
     with pytest.raises(StopIteration) as end:
         next(storing)
     assert [change.value for change in end.value.value] == ["added"]
@@ -347,8 +347,8 @@ def test_whatever_happens_to_files_the_gallery_ends_as_one_made_afresh(gallery, 
             if name.exists():
                 os.utime(name, ns=(0, step * 10**9))
         index(labels="folder", prune=True)
-        with Gallery.create(tmp_path / f"{step}.gallery", model) as afresh:
-            list(index_photos(afresh, model, [folder], labels="folder"))
+        with GalleryFile.create(tmp_path / f"{step}.gallery", model) as afresh:
+            list(index_events(afresh, model, [folder], labels="folder"))
             assert contents(gallery) == contents(afresh)
 
 

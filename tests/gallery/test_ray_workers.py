@@ -14,9 +14,9 @@ import pytest
 from PIL import Image
 
 from sketchhash.errors import BadArgument, MissingExtra
-from sketchhash.gallery import Failure, Gallery, Progress, index_photos
-from sketchhash.gallery.examining import KnownContents
-from sketchhash.gallery.ray_workers import RayCluster, RayTeam
+from sketchhash.gallery import Failure, GalleryFile, Progress, index_events
+from sketchhash.gallery.ray_workers import RayPool, RayWorkers
+from sketchhash.gallery.workers import KnownContents
 
 pytestmark = pytest.mark.slow
 
@@ -25,11 +25,11 @@ needs_proc = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="lo
 
 @pytest.fixture(scope="module")
 def cluster(model_folder):
-    """Start a local cluster; teams that are opened meanwhile are its guests."""
+    """Start a local cluster; pools that are opened meanwhile are its guests."""
     if find_spec("ray") is None:
         pytest.skip("needs pip install 'sketchhash[ray]'")
-    cluster = RayCluster(model_folder, "local", workers=2)
-    host = RayTeam(cluster, KnownContents(np.empty(0, dtype=np.uint64)))
+    cluster = RayWorkers(model_folder, "local", workers=2)
+    host = RayPool(cluster, KnownContents(np.empty(0, dtype=np.uint64)))
     yield cluster
     host.close()
     assert not host._ray.is_initialized()
@@ -71,13 +71,13 @@ def test_a_local_cluster_listens_to_this_machine_only(ray, cluster):
 def batches(monkeypatch):
     """Collect the batches that are sent to the cluster."""
     sent = []
-    examine = RayTeam.examine
+    examine = RayPool.examine
 
-    def note(self, errands):
-        sent.append([errand.path for errand in errands])
-        return examine(self, errands)
+    def note(self, tasks):
+        sent.append([task.path for task in tasks])
+        return examine(self, tasks)
 
-    monkeypatch.setattr(RayTeam, "examine", note)
+    monkeypatch.setattr(RayPool, "examine", note)
     return sent
 
 
@@ -109,15 +109,15 @@ def test_a_killed_worker_costs_its_batch_and_nothing_is_lost(
     killed = []
     killer = Thread(target=kill_a_busy_worker, args=(killed,))
     killer.start()
-    events = list(index_photos(gallery, model, [folder], "folder", workplace=cluster))
+    events = list(index_events(gallery, model, [folder], "folder", workers=cluster))
     killer.join()
     assert killed
     assert counts(events[-1]) == {"added": 63, "failed": 1}
     assert [event.path.name for event in events if isinstance(event, Failure)] == ["bad.png"]
     assert [event.done for event in events if isinstance(event, Progress)] == [0, 16, 32, 48, 64]
     assert 4 <= len(batches) <= 5
-    with Gallery.create(tmp_path / "by threads", model) as other:
-        list(index_photos(other, model, [folder], "folder"))
+    with GalleryFile.create(tmp_path / "by threads", model) as other:
+        list(index_events(other, model, [folder], "folder"))
         assert contents(gallery) == contents(other)
 
 
@@ -129,9 +129,9 @@ def test_moved_photos_are_not_encoded_again_and_a_guest_does_not_end_the_cluster
     ray, cluster, gallery, model, folder, photo, counts
 ):
     path = photo(folder / "a.png")
-    list(index_photos(gallery, model, [folder]))
+    list(index_events(gallery, model, [folder]))
     path.rename(folder / "b.png")
-    *_, summary = index_photos(gallery, model, [folder], workplace=cluster)
+    *_, summary = index_events(gallery, model, [folder], workers=cluster)
     assert counts(summary) == {"moved": 1}
     assert ray.is_initialized()
 
@@ -139,21 +139,21 @@ def test_moved_photos_are_not_encoded_again_and_a_guest_does_not_end_the_cluster
 def test_who_stops_early_keeps_what_is_stored_and_the_next_run_goes_on(cluster, gallery, model, folder, photo, counts):
     for seed in range(100):
         photo(folder / f"{seed:03}.png", seed)
-    events = index_photos(gallery, model, [folder], workplace=cluster)
+    events = index_events(gallery, model, [folder], workers=cluster)
     for event in events:
         if isinstance(event, Progress) and event.done:
             break
     events.close()
     stored = gallery.info().photos
     assert stored == event.done
-    *_, summary = index_photos(gallery, model, [folder], workplace=cluster)
+    *_, summary = index_events(gallery, model, [folder], workers=cluster)
     assert counts(summary) == {"added": 100 - stored, "unchanged": stored}
 
 
 def test_without_ray_it_is_said_what_to_install(gallery, model, model_folder, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r"pip install 'sketchhash\[ray\]'"):
-        list(index_photos(gallery, model, [folder], workplace=RayCluster(model_folder)))
+        list(index_events(gallery, model, [folder], workers=RayWorkers(model_folder)))
 
 
 def test_where_there_is_no_cluster_it_is_said_how_to_start_one(ray, gallery, model, model_folder, folder, monkeypatch):
@@ -163,4 +163,4 @@ def test_where_there_is_no_cluster_it_is_said_how_to_start_one(ray, gallery, mod
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", refuse)
     with pytest.raises(BadArgument, match="no Ray cluster to join at 'far:6379'"):
-        list(index_photos(gallery, model, [folder], workplace=RayCluster(model_folder, "far:6379")))
+        list(index_events(gallery, model, [folder], workers=RayWorkers(model_folder, "far:6379")))

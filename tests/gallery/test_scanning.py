@@ -3,8 +3,7 @@ import socket
 
 import pytest
 
-from sketchhash.gallery.photos import Failure
-from sketchhash.gallery.scanning import find_photos, is_gone, outermost
+from sketchhash.gallery.photos import Failure, find_photos, is_gone, outermost
 
 
 def touch(path):

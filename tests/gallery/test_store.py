@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sketchhash.errors import BadArgument, BusyGallery, DamagedState, IncompatibleGallery, UnwritableState
-from sketchhash.gallery import Gallery, PhotoFile, schema
+from sketchhash.gallery import GalleryFile, PhotoFile, schema
 
 
 def put(gallery, name, content=b"content", label=None):
@@ -57,7 +57,7 @@ def test_with_a_photo_its_code_and_thumbnail_go(gallery):
 
 
 def test_all_photos_are_given_though_they_are_read_by_the_page(gallery, monkeypatch):
-    monkeypatch.setattr("sketchhash.gallery.store._PAGE", 2)
+    monkeypatch.setattr("sketchhash.gallery.database._PAGE", 2)
     names = [f"/photos/{number}.jpg" for number in range(5)]
     for name in reversed(names):
         put(gallery, name)
@@ -96,8 +96,8 @@ def test_an_error_while_writing_leaves_everything_as_it_was(gallery):
 def test_what_was_kept_survives_a_kill(tmp_path, model, gallery):
     program = """
 import os, pathlib, signal, sys
-from sketchhash.gallery import Gallery, PhotoFile
-with Gallery.open(pathlib.Path(sys.argv[1])) as gallery:
+from sketchhash.gallery import GalleryFile, PhotoFile
+with GalleryFile.open(pathlib.Path(sys.argv[1])) as gallery:
     with gallery.writing() as writer:
         writer.put(PhotoFile(pathlib.Path("/kept.jpg"), "ab" * 32, 1, 1), b"code", b"jpeg")
     with gallery.writing() as writer:
@@ -116,58 +116,58 @@ def test_info_counts_what_is_there(gallery, model):
         last = put(gallery, name, label=label)
     info = gallery.info()
     assert (info.photos, info.labels, info.last_indexed) == (4, {"ant": 1, "cat": 2}, last.indexed_at)
-    assert (info.maker.name, info.maker.fingerprint, info.maker.bits) == ("tiny", model.fingerprint, 32)
+    assert (info.model.name, info.model.fingerprint, info.model.bits) == ("tiny", model.fingerprint, 32)
     assert info.bytes > 0
 
 
 def test_a_gallery_of_another_model_is_refused_with_the_way_out(gallery, other_model):
     with pytest.raises(IncompatibleGallery, match=r"'tiny' of 32 bits .* of 64 bits .*sketchhash index --reindex"):
-        Gallery.open(gallery.path, other_model)
+        GalleryFile.open(gallery.path, other_model)
     with pytest.raises(IncompatibleGallery, match="--reindex"):
-        Gallery.create(gallery.path, other_model)
+        GalleryFile.create(gallery.path, other_model)
 
 
 def test_starting_over_takes_another_model(gallery, model, other_model):
     put(gallery, "/a.jpg")
-    with Gallery.open(gallery.path) as reopened, reopened.writing() as writer:
+    with GalleryFile.open(gallery.path) as reopened, reopened.writing() as writer:
         writer.start_over(other_model)
-    with Gallery.open(gallery.path, other_model) as reopened:
+    with GalleryFile.open(gallery.path, other_model) as reopened:
         assert list(reopened.photos()) == []
-        assert reopened.maker.bits == 64
+        assert reopened.model.bits == 64
     with pytest.raises(IncompatibleGallery), gallery.writing(model):
         pass
 
 
 def test_creating_twice_keeps_what_is_there(gallery, model):
     put(gallery, "/a.jpg")
-    with Gallery.create(gallery.path, model) as again:
+    with GalleryFile.create(gallery.path, model) as again:
         assert again.info().photos == 1
 
 
 def test_folders_on_the_way_to_a_gallery_are_made(tmp_path, model):
-    Gallery.create(tmp_path / "not/there/yet.gallery", model).close()
+    GalleryFile.create(tmp_path / "not/there/yet.gallery", model).close()
     with pytest.raises(UnwritableState, match=r"cannot be made"):
-        Gallery.create(tmp_path / "not/there/yet.gallery/inside a file.gallery", model)
+        GalleryFile.create(tmp_path / "not/there/yet.gallery/inside a file.gallery", model)
 
 
 def test_a_gallery_that_is_not_there_is_not_made_by_opening_it(tmp_path):
     with pytest.raises(BadArgument, match=r"no gallery at .*sketchhash index"):
-        Gallery.open(tmp_path / "nothing.gallery")
+        GalleryFile.open(tmp_path / "nothing.gallery")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_is_no_gallery(tmp_path, model):
     with pytest.raises(BadArgument, match="is a folder"):
-        Gallery.open(tmp_path)
+        GalleryFile.open(tmp_path)
     with pytest.raises(BadArgument, match="is a folder"):
-        Gallery.create(tmp_path, model)
+        GalleryFile.create(tmp_path, model)
 
 
 @pytest.mark.parametrize("content", [b"just some text, and more than a hundred bytes of it" * 9, b"\0" * 5000])
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path, model, content):
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
-    for open_it in (Gallery.open, Gallery.create):
+    for open_it in (GalleryFile.open, GalleryFile.create):
         with pytest.raises(DamagedState, match=r"not a gallery"):
             open_it(path, model)
     assert path.read_bytes() == content
@@ -178,7 +178,7 @@ def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path, mod
     with other_program(path) as connection:
         connection.execute("CREATE TABLE photos (id)")
     before = path.read_bytes()
-    for open_it in (Gallery.open, Gallery.create):
+    for open_it in (GalleryFile.open, GalleryFile.create):
         with pytest.raises(DamagedState, match=r"belongs to another program"):
             open_it(path, model)
     assert path.read_bytes() == before
@@ -188,8 +188,8 @@ def test_an_empty_file_is_no_gallery_but_can_become_one(tmp_path, model):
     path = tmp_path / "empty.gallery"
     path.touch()
     with pytest.raises(DamagedState, match="is empty"):
-        Gallery.open(path)
-    with Gallery.create(path, model) as gallery:
+        GalleryFile.open(path)
+    with GalleryFile.create(path, model) as gallery:
         assert gallery.info().photos == 0
 
 
@@ -197,18 +197,18 @@ def test_a_newer_format_asks_for_an_upgrade(gallery):
     with other_program(gallery.path) as connection:
         connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
     with pytest.raises(IncompatibleGallery, match="pip install --upgrade sketchhash"):
-        Gallery.open(gallery.path)
+        GalleryFile.open(gallery.path)
 
 
 def test_damage_is_explained(tmp_path, model):
     path = tmp_path / "damaged.gallery"
-    with Gallery.create(path, model) as gallery, gallery.writing() as writer:
+    with GalleryFile.create(path, model) as gallery, gallery.writing() as writer:
         for number in range(300):
             writer.put(PhotoFile(Path(f"/photos/{number}.jpg"), f"{number:064x}", 1, 1), b"code", b"jpeg")
     content = bytearray(path.read_bytes())
     content[4096:] = b"\xa5" * (len(content) - 4096)
     path.write_bytes(content)
-    with pytest.raises(DamagedState, match=r"damaged.*sketchhash index"), Gallery.open(path) as gallery:
+    with pytest.raises(DamagedState, match=r"damaged.*sketchhash index"), GalleryFile.open(path) as gallery:
         list(gallery.photos())
 
 
@@ -228,10 +228,10 @@ def test_a_full_disk_is_explained_and_loses_nothing(gallery):
 
 def test_on_a_read_only_disk_a_gallery_is_read_and_not_written(tmp_path, model, monkeypatch):
     path = tmp_path / "test.gallery"
-    with Gallery.create(path, model) as gallery:
+    with GalleryFile.create(path, model) as gallery:
         put(gallery, "/a.jpg")
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with Gallery.open(path, model) as gallery:
+    with GalleryFile.open(path, model) as gallery:
         assert gallery.info().photos == 1
         with pytest.raises(UnwritableState, match="cannot be written"):
             put(gallery, "/b.jpg")
@@ -240,12 +240,12 @@ def test_on_a_read_only_disk_a_gallery_is_read_and_not_written(tmp_path, model, 
 
 def test_a_second_writer_waits_and_then_says_who_is_in_the_way(gallery, monkeypatch):
     monkeypatch.setattr(schema, "PATIENCE", 0.05)
-    with Gallery.open(gallery.path) as second, gallery.writing() as writer:
+    with GalleryFile.open(gallery.path) as second, gallery.writing() as writer:
         with pytest.raises(BusyGallery, match="Another process is writing"), second.writing():
             pass
         writer.put(PhotoFile(Path("/a.jpg"), "ab" * 32, 1, 1), b"code", b"jpeg")
         assert second.info().photos == 0
-    with Gallery.open(gallery.path) as second:
+    with GalleryFile.open(gallery.path) as second:
         assert put(second, "/b.jpg").id == 2
 
 
@@ -254,7 +254,7 @@ def test_many_may_create_one_gallery_at_once(tmp_path, model):
 
     def create():
         try:
-            Gallery.create(path, model).close()
+            GalleryFile.create(path, model).close()
         except Exception as problem:
             errors.append(problem)
 

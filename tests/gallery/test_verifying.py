@@ -1,7 +1,7 @@
 import pytest
 
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery
-from sketchhash.gallery import Gallery, Problem, index_photos, verify
+from sketchhash.gallery import GalleryFile, Problem, index_events, verify
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_files_that_changed_went_or_cannot_be_read_are_found(gallery, path, phot
     assert problems(gallery) == {"a.png": (Problem.FILE_CHANGED,)}
     path.unlink()
     assert problems(gallery) == {"a.png": (Problem.FILE_GONE,)}
-    monkeypatch.setattr("sketchhash.gallery.verifying.is_gone", lambda path: False)
+    monkeypatch.setattr("sketchhash.gallery.upkeep.is_gone", lambda path: False)
     assert problems(gallery) == {"a.png": (Problem.FILE_UNREADABLE,)}
 
 
@@ -78,12 +78,12 @@ def test_an_unsound_file_is_refused(tmp_path, model, folder, photo):
     path = tmp_path / "damaged.gallery"
     for seed in range(20):
         photo(folder / f"{seed}.png", seed)
-    with Gallery.create(path, model) as gallery:
-        list(index_photos(gallery, model, [folder]))
+    with GalleryFile.create(path, model) as gallery:
+        list(index_events(gallery, model, [folder]))
         ((page,),) = gallery.rows("SELECT rootpage FROM sqlite_master WHERE name = 'photos_by_content'")
     content = bytearray(path.read_bytes())
     entry = (page - 1) * 4096 + 4000
     content[entry : entry + 64] = bytes(64)
     path.write_bytes(content)
-    with Gallery.open(path) as gallery, pytest.raises(DamagedState, match=r"is damaged: .*backup"):
+    with GalleryFile.open(path) as gallery, pytest.raises(DamagedState, match=r"is damaged: .*backup"):
         next(verify(gallery))

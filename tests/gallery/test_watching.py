@@ -5,7 +5,8 @@ from contextlib import closing
 import pytest
 
 from sketchhash.errors import BadArgument
-from sketchhash.gallery import Failure, Summary, Watching, watch_folders, watching
+from sketchhash.gallery import Failure, Summary, Watching, watch_folders
+from sketchhash.gallery import watch as watch_module
 
 
 @pytest.fixture
@@ -81,8 +82,8 @@ def test_what_the_watch_loses_in_a_burst_is_found_by_a_second_look(gallery, mode
                 yield told
             time.sleep(0.01)
 
-    monkeypatch.setattr(watching, "watch", lossy_watch)
-    monkeypatch.setattr(watching, "_TICK", 0.05)
+    monkeypatch.setattr(watch_module, "watch", lossy_watch)
+    monkeypatch.setattr(watch_module, "_TICK", 0.05)
     photo(folder / "a.png", 1)
     (folder / "broken.png").write_bytes(b"junk")
     with closing(watch_folders(gallery, model, [folder])) as events:
@@ -104,7 +105,7 @@ def test_what_the_watch_loses_in_a_burst_is_found_by_a_second_look(gallery, mode
 
 
 def test_a_second_look_that_finds_nothing_is_not_told(gallery, model, folder, photo, monkeypatch):
-    monkeypatch.setattr(watching, "_TICK", 0.2)
+    monkeypatch.setattr(watch_module, "_TICK", 0.2)
     with closing(watch_folders(gallery, model, [folder])) as events:
         for event in events:
             if isinstance(event, Summary):

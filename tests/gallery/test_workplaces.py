@@ -8,47 +8,46 @@ import numpy as np
 import pytest
 
 from sketchhash.errors import BadArgument
-from sketchhash.gallery import Failure, index_photos
-from sketchhash.gallery.examining import Errand, KnownContents
-from sketchhash.gallery.workplaces import WorkerLost, in_order
+from sketchhash.gallery import Failure, index_events
+from sketchhash.gallery.workers import KnownContents, Task, WorkerLost, examine_in_order
 
 
-class FakeTeam:
+class FakePool:
     """Gives back what it is asked to examine; a file whose name is a number kills so many workers."""
 
-    def __init__(self, size=2, work=lambda errands: None):
+    def __init__(self, size=2, work=lambda tasks: None):
         self.size, self.work = size, work
         self.asked, self.lives = [], {}
         self.is_closed = False
 
-    def examine(self, errands):
-        self.asked.append([errand.path.name for errand in errands])
-        self.work(errands)
-        for errand in errands:
-            left = self.lives.setdefault(errand.path, int(errand.path.name))
+    def examine(self, tasks):
+        self.asked.append([task.path.name for task in tasks])
+        self.work(tasks)
+        for task in tasks:
+            left = self.lives.setdefault(task.path, int(task.path.name))
             if left:
-                self.lives[errand.path] -= 1
+                self.lives[task.path] -= 1
                 raise WorkerLost
-        return list(errands)
+        return list(tasks)
 
     def close(self):
         self.is_closed = True
 
 
 def batches_of(*batches):
-    return [(number, [Errand(Path(name)) for name in names]) for number, names in enumerate(batches)]
+    return [(number, [Task(Path(name)) for name in names]) for number, names in enumerate(batches)]
 
 
 def test_findings_come_in_order_beside_what_came_with_their_batch():
     batches = batches_of(["0", "00"], [], ["000"])
-    team = FakeTeam()
-    assert list(in_order(team, batches)) == batches
-    assert team.is_closed
+    pool = FakePool()
+    assert list(examine_in_order(pool, batches)) == batches
+    assert pool.is_closed
 
 
 def test_few_batches_are_read_ahead():
     numbers = iter(range(1000))
-    done = in_order(FakeTeam(size=2), ((number, [Errand(Path("0"))]) for number in numbers))
+    done = examine_in_order(FakePool(size=2), ((number, [Task(Path("0"))]) for number in numbers))
     assert [next(done)[0] for _ in range(3)] == [0, 1, 2]
     assert next(numbers) <= 3 + 2 * 2
     done.close()
@@ -56,42 +55,42 @@ def test_few_batches_are_read_ahead():
 
 def test_batches_are_worked_on_at_the_same_time():
     both = threading.Barrier(2, timeout=10)
-    team = FakeTeam(size=2, work=lambda _: both.wait())
-    assert len(list(in_order(team, batches_of(["0"], ["0"], ["0"], ["0"])))) == 4
+    pool = FakePool(size=2, work=lambda _: both.wait())
+    assert len(list(examine_in_order(pool, batches_of(["0"], ["0"], ["0"], ["0"])))) == 4
 
 
 def test_a_batch_whose_worker_dies_is_done_again_and_no_other():
-    team = FakeTeam(size=1)
+    pool = FakePool(size=1)
     batches = batches_of(["0", "00"], ["1", "000"], ["0000"])
-    assert list(in_order(team, batches)) == batches
-    assert team.asked == [["0", "00"], ["1", "000"], ["1", "000"], ["0000"]]
+    assert list(examine_in_order(pool, batches)) == batches
+    assert pool.asked == [["0", "00"], ["1", "000"], ["1", "000"], ["0000"]]
 
 
 def test_a_file_that_no_worker_survives_is_found_and_the_others_are_examined():
-    team = FakeTeam(size=1)
-    ((_, findings),) = in_order(team, batches_of(["0", "99", "00"]))
-    assert [finding.path.name for finding in findings] == ["0", "99", "00"]
-    assert isinstance(findings[1], Failure)
-    assert "died" in findings[1].reason
+    pool = FakePool(size=1)
+    ((_, results),) = examine_in_order(pool, batches_of(["0", "99", "00"]))
+    assert [finding.path.name for finding in results] == ["0", "99", "00"]
+    assert isinstance(results[1], Failure)
+    assert "died" in results[1].reason
 
 
 def test_an_error_ends_the_run_and_sends_the_team_home():
     def work(_):
         raise BadArgument("no such model")
 
-    team = FakeTeam(work=work)
+    pool = FakePool(work=work)
     with pytest.raises(BadArgument, match="no such model"):
-        list(in_order(team, batches_of(["0"], ["0"])))
-    assert team.is_closed
+        list(examine_in_order(pool, batches_of(["0"], ["0"])))
+    assert pool.is_closed
 
 
 def test_who_stops_early_waits_for_no_batch_that_has_not_begun():
-    team = FakeTeam(size=1)
-    done = in_order(team, batches_of(*[["0"]] * 50))
+    pool = FakePool(size=1)
+    done = examine_in_order(pool, batches_of(*[["0"]] * 50))
     next(done)
     done.close()
-    assert team.is_closed
-    assert len(team.asked) <= 4
+    assert pool.is_closed
+    assert len(pool.asked) <= 4
 
 
 def test_known_contents_are_those_of_the_gallery(gallery, folder, photo, index):
@@ -112,16 +111,16 @@ def test_workers_with_another_model_are_refused(gallery, model, folder):
         fingerprint = "another"
 
     with pytest.raises(BadArgument, match="another model"):
-        index_photos(gallery, model, [folder], workplace=Elsewhere())
+        index_events(gallery, model, [folder], workers=Elsewhere())
 
 
-def test_a_closed_team_of_cancelled_work_does_not_count_as_dead():
-    team = FakeTeam(size=1)
+def test_a_closed_pool_of_cancelled_work_does_not_count_as_dead():
+    pool = FakePool(size=1)
 
     def work(_):
         raise CancelledError
 
-    team.work = work
+    pool.work = work
     with pytest.raises(CancelledError):
-        list(in_order(team, batches_of(["0"])))
-    assert len(team.asked) == 1
+        list(examine_in_order(pool, batches_of(["0"])))
+    assert len(pool.asked) == 1

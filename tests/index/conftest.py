@@ -72,11 +72,11 @@ def make_index(request) -> Callable[[str, int], Index]:
 
 def _open_index(request, name: str, bits: int) -> Index:
     if name == "milvus":
-        from sketchhash.index.milvus import MilvusIndex
+        from sketchhash.engines.milvus_index import MilvusIndex
 
         return MilvusIndex.open(request.getfixturevalue("milvus_server").address(f"codes_{bits}"), bits)
-    from sketchhash.index.addresses import Address
-    from sketchhash.index.pgvector import Database, PgvectorIndex
+    from sketchhash.engines.addresses import Address
+    from sketchhash.engines.postgres import Database, PgvectorIndex
 
     database = Database(Address.parse(request.getfixturevalue("postgres_server").address(f"codes_{bits}")))
     request.addfinalizer(database.close)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sketchhash.gallery import Gallery, index_photos
+from sketchhash.gallery import GalleryFile, index_events
 from sketchhash.server import Access, create_app, create_server, listen, open_service
 
 with warnings.catch_warnings():
@@ -30,8 +30,8 @@ def original(tmp_path_factory, model):
         path.parent.mkdir(parents=True, exist_ok=True)
         pixels = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(path)
-    with Gallery.create(folder / "test.gallery", model) as gallery:
-        list(index_photos(gallery, model, [folder / "photos"], labels="folder"))
+    with GalleryFile.create(folder / "test.gallery", model) as gallery:
+        list(index_events(gallery, model, [folder / "photos"], labels="folder"))
     return folder
 
 
@@ -43,7 +43,7 @@ def photos(tmp_path, original):
 @pytest.fixture
 def gallery_file(tmp_path, original, photos):
     path = Path(shutil.copy(original / "test.gallery", tmp_path))
-    with Gallery.open(path) as gallery:
+    with GalleryFile.open(path) as gallery:
         moved = (str(original / "photos"), str(photos))
         gallery.rows("UPDATE photos SET path = CAST(replace(path, ?, ?) AS BLOB)", *moved)
     return path
@@ -51,7 +51,7 @@ def gallery_file(tmp_path, original, photos):
 
 @pytest.fixture
 def gallery(gallery_file):
-    with Gallery.open(gallery_file) as opened:
+    with GalleryFile.open(gallery_file) as opened:
         yield opened
 
 

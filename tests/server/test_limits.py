@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sketchhash.gallery import index_photos
+from sketchhash.gallery import index_events
 from sketchhash.server import Access, RequestLimits, create_app, open_service
 from sketchhash.server import service as service_module
 from sketchhash.server.errors import TooBusy
@@ -172,7 +172,7 @@ def test_a_head_without_end_is_cut_off(address):
 def test_a_client_that_does_not_read_is_cut_off(gallery, photos, model, model_folder, gallery_file, running):
     noise = np.random.default_rng(0).integers(0, 256, (2000, 2000, 3), dtype=np.uint8)
     Image.fromarray(noise).save(photos / "large.png", compress_level=0)
-    list(index_photos(gallery, model, [photos]))
+    list(index_events(gallery, model, [photos]))
     photo = gallery.at(photos / "large.png").id
     with (
         open_service(gallery_file, model_folder) as service,

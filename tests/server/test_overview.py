@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from sketchhash.gallery import Sample, index_photos
+from sketchhash.gallery import Sample, index_events
 from sketchhash.server.overview import map_codes
 from sketchhash.server.photos import common_root
 from sketchhash.server.search import SampleCache
@@ -23,7 +23,7 @@ def test_the_gallery_is_told_in_numbers(client, service):
 def test_the_numbers_follow_the_gallery(client, gallery, photos, model, paint_photo):
     assert client.get("/api/gallery").json()["photos"] == 6
     paint_photo(photos / "2023/more.jpg", 9)
-    list(index_photos(gallery, model, [photos]))
+    list(index_events(gallery, model, [photos]))
     assert client.get("/api/gallery").json()["folders"][0] == {"path": "2023", "photos": 2}
     gallery.remove([photos])
     told = client.get("/api/gallery").json()
@@ -49,7 +49,7 @@ def test_all_photos_lie_below_the_common_root(gallery, photos, tmp_path):
 def test_names_that_are_not_text_are_shown_escaped(client, photos, gallery, model, paint_photo, strokes):
     folder = photos / os.fsdecode(b"\xff")
     paint_photo(folder / os.fsdecode(b"\xfe.jpg"), 5)
-    list(index_photos(gallery, model, [photos]))
+    list(index_events(gallery, model, [photos]))
     hits = client.post("/api/search", json={"strokes": strokes}).json()["hits"]
     (hit,) = [hit for hit in hits if hit["folder"] == "\\xff"]
     assert hit["name"] == "\\xfe.jpg"

@@ -6,7 +6,7 @@ import os
 import pytest
 from PIL import Image
 
-from sketchhash.gallery import index_photos
+from sketchhash.gallery import index_events
 
 
 def test_a_photo_comes_as_it_is_on_the_disk(client, photos, id_of):
@@ -65,7 +65,7 @@ def test_details_of_a_photo_on_its_side_are_those_of_the_upright_picture(client,
     exif = picture.getexif()
     exif[0x0112] = 6
     picture.save(photos / "side.jpg", exif=exif)
-    list(index_photos(gallery, model, [photos]))
+    list(index_events(gallery, model, [photos]))
     details = client.get(f"/api/photos/{gallery.at(photos / 'side.jpg').id}/details").json()
     assert (details["width"], details["height"]) == (10, 20)
 

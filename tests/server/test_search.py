@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sketchhash.codes import hamming, pack, unpack
-from sketchhash.gallery import index_photos
+from sketchhash.gallery import index_events
 from sketchhash.imaging import Drawing
 from sketchhash.server.search import Chance
 
@@ -100,7 +100,7 @@ def test_similar_photos_can_be_narrowed_down(client, id_of):
 def test_photos_indexed_meanwhile_are_found(client, strokes, gallery, model, photos, paint_photo):
     assert search(client, strokes=strokes)["photos"] == 6
     paint_photo(photos / "new.jpg", 99)
-    list(index_photos(gallery, model, [photos]))
+    list(index_events(gallery, model, [photos]))
     found = search(client, strokes=strokes)
     assert found["photos"] == 7
     assert "new.jpg" in {hit["name"] for hit in found["hits"]}

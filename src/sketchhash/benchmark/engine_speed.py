@@ -11,12 +11,12 @@ import numpy as np
 
 from sketchhash.benchmark.search_speed.galleries import TestGallery
 from sketchhash.benchmark.search_speed.timing import Schedule, Timing, interleaved
+from sketchhash.engines.addresses import Address
+from sketchhash.engines.milvus import Collection, Kind, Layout, MilvusServer
+from sketchhash.engines.milvus_index import MilvusIndex
+from sketchhash.engines.postgres import Database, PgvectorIndex
 from sketchhash.errors import BadArgument
 from sketchhash.index import Hits, Index
-from sketchhash.index.addresses import Address
-from sketchhash.index.milvus import Collection, Layout, MilvusIndex, MilvusServer
-from sketchhash.index.milvus.collection import Kind
-from sketchhash.index.pgvector import Database, PgvectorIndex
 from sketchhash.index.reference import ReferenceIndex
 from sketchhash.index.scan import ScanIndex
 

@@ -22,7 +22,7 @@ def serve(
 ) -> None:
     """Let people draw against a server on this machine, and time its answers as they see them."""
     from sketchhash.benchmark.serving import figures_table, fill_with_random_codes, measure
-    from sketchhash.gallery import Gallery
+    from sketchhash.gallery import GalleryFile
     from sketchhash.model import Model
     from sketchhash.model.folder import default_model_folder
 
@@ -30,7 +30,7 @@ def serve(
     with TemporaryDirectory() as place:
         path = Path(place) / "random.gallery"
         say(f"Making a gallery of {photos:,} random codes ...")
-        with Gallery.create(path, Model.load(folder)) as gallery:
+        with GalleryFile.create(path, Model.load(folder)) as gallery:
             fill_with_random_codes(gallery, photos)
         say(f"{drawers} people draw for {seconds:g} seconds ...")
         figures = measure(path, folder, drawers, seconds)

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import as_utf8, exact_json, printable, progress, say
-from sketchhash.cli.options import AsJson, GalleryFile, GalleryPlace, ModelFolder, load_model
+from sketchhash.cli.options import AsJson, GalleryPath, GalleryPlace, ModelFolder, load_model
 from sketchhash.errors import BadArgument
 
 if TYPE_CHECKING:
-    from sketchhash.gallery import Gallery
-    from sketchhash.gallery.engines import Copied
-    from sketchhash.gallery.engines.rows import RowSource, RowTarget
+    from sketchhash.engines import Copied
+    from sketchhash.gallery import GalleryFile, OpenGallery
 
 app = typer.Typer(help="Look at a gallery, check it, copy it, export it.", no_args_is_help=True)
 
@@ -35,18 +34,18 @@ class Format(StrEnum):
 
 
 @app.command()
-def info(gallery: GalleryFile, json: AsJson = False) -> None:
+def info(gallery: GalleryPath, json: AsJson = False) -> None:
     """Print how many photos a gallery has, with which labels, and which model encoded them."""
-    from sketchhash.gallery import Gallery
+    from sketchhash.gallery import GalleryFile
 
-    with Gallery.open(gallery) as opened:
+    with GalleryFile.open(gallery) as opened:
         found = opened.info()
     last = found.last_indexed
     if json:
         typer.echo(exact_json({**asdict(found), "last_indexed": last and last.isoformat()}, indent=2))
         return
     typer.echo(f"photos        {found.photos:,}")
-    typer.echo(f"model         {found.maker.name}, {found.maker.bits} bits ({found.maker.fingerprint[:12]})")
+    typer.echo(f"model         {found.model.name}, {found.model.bits} bits ({found.model.fingerprint[:12]})")
     typer.echo(f"size          {found.bytes:,} bytes")
     typer.echo(f"last indexed  {f'{last:%Y-%m-%d %H:%M} UTC' if last else 'never'}")
     typer.echo(f"labels        {len(found.labels):,}")
@@ -56,16 +55,16 @@ def info(gallery: GalleryFile, json: AsJson = False) -> None:
 
 @app.command()
 def verify(
-    gallery: GalleryFile,
+    gallery: GalleryPath,
     model: ModelFolder = None,
     every: Annotated[int, typer.Option(min=1, help="Encode again only one photo in this many.")] = 1,
     json: AsJson = False,
 ) -> None:
     """Check the gallery's file, and that its photos still have the same content and code; exit 1 if not."""
-    from sketchhash.gallery import Gallery
+    from sketchhash.gallery import GalleryFile
     from sketchhash.gallery import verify as check
 
-    with Gallery.open(gallery) as opened:
+    with GalleryFile.open(gallery) as opened:
         total, wrong = opened.info().photos, []
         with progress("checking photos", total) as advance:
             for verdict in check(opened, load_model(model), every):
@@ -88,12 +87,12 @@ def verify(
 @app.command()
 def remove(
     places: Annotated[list[Path], typer.Argument(metavar="PLACE", help="Folders or photos; they need not be there.")],
-    gallery: GalleryFile,
+    gallery: GalleryPath,
 ) -> None:
     """Remove photos from a gallery; their files stay."""
-    from sketchhash.gallery import Gallery
+    from sketchhash.gallery import GalleryFile
 
-    with Gallery.open(gallery) as opened:
+    with GalleryFile.open(gallery) as opened:
         for place in places:
             if next(opened.within(place), None) is None:
                 raise BadArgument(f"The gallery has no photo at or below {printable(place)}. Nothing was removed.")
@@ -102,7 +101,7 @@ def remove(
 
 @app.command()
 def duplicates(
-    gallery: GalleryFile,
+    gallery: GalleryPath,
     radius: Annotated[
         int | None,
         typer.Option(metavar="BITS", min=0, help="Find photos whose codes differ in at most this many bits."),
@@ -110,9 +109,9 @@ def duplicates(
     json: AsJson = False,
 ) -> None:
     """Print groups of photos with equal files, or with --radius of photos that look alike."""
-    from sketchhash.gallery import Gallery, exact_duplicates, near_duplicates
+    from sketchhash.gallery import GalleryFile, exact_duplicates, near_duplicates
 
-    with Gallery.open(gallery) as opened:
+    with GalleryFile.open(gallery) as opened:
         groups = exact_duplicates(opened) if radius is None else near_duplicates(opened, radius)
     if json:
         typer.echo(exact_json([[photo.path for photo in group] for group in groups], indent=2))
@@ -122,7 +121,7 @@ def duplicates(
 
 @app.command()
 def export(
-    gallery: GalleryFile,
+    gallery: GalleryPath,
     form: Annotated[Format, typer.Option("--format", help="CSV, or one line of JSON for each photo.")] = Format.CSV,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The file to write; by default standard output.")
@@ -130,9 +129,9 @@ def export(
 ) -> None:
     """Write everything a gallery knows about its photos as text, codes included."""
     from sketchhash.files import replacing
-    from sketchhash.gallery import Gallery
+    from sketchhash.gallery import GalleryFile
 
-    with Gallery.open(gallery) as opened, closing(_exported(opened, form)) as pieces:
+    with GalleryFile.open(gallery) as opened, closing(_exported(opened, form)) as pieces:
         if out is None:
             for piece in pieces:
                 typer.echo(piece.encode(), nl=False)
@@ -155,16 +154,16 @@ def copy(
     prune: Annotated[bool, typer.Option("--prune", help="Remove photos that only TARGET has.")] = False,
 ) -> None:
     """Copy a gallery to a file or an engine. Run again, it continues and writes only what differs."""
-    from sketchhash.gallery.engines import open_source, open_target
+    from sketchhash.engines import create_gallery, open_gallery
 
-    with open_source(gallery) as source, open_target(target, source.maker) as written:
+    with open_gallery(gallery, latest=True) as source, create_gallery(target, source.model) as written:
         say(f"Comparing {source.place} with {written.place} ...")
         copied = _copy(source, written, prune)
     typer.echo(f"{copied.written:,} written, {copied.removed:,} removed, {copied.unchanged:,} unchanged")
 
 
-def _copy(source: RowSource, target: RowTarget, prune: bool) -> Copied:
-    from sketchhash.gallery.engines import copy_photos
+def _copy(source: OpenGallery, target: OpenGallery, prune: bool) -> Copied:
+    from sketchhash.engines import copy_photos
 
     steps = copy_photos(source, target, prune)
     total = next(steps).total
@@ -181,7 +180,7 @@ def _copy(source: RowSource, target: RowTarget, prune: bool) -> Copied:
             done = step.done
 
 
-def _exported(gallery: Gallery, form: Format) -> Generator[str, None, None]:
+def _exported(gallery: GalleryFile, form: Format) -> Generator[str, None, None]:
     r"""Yield the text of a gallery in pieces, all of one state of it.
 
     Both formats are UTF-8, and file names need not be. JSON lines keep every name exactly, see `exact_json`. CSV quotes
@@ -191,7 +190,7 @@ def _exported(gallery: Gallery, form: Format) -> Generator[str, None, None]:
         yield from (_csv if form is Format.CSV else _json_lines)(_rows(gallery))
 
 
-def _rows(gallery: Gallery) -> Iterator[dict[str, str | int | None]]:
+def _rows(gallery: GalleryFile) -> Iterator[dict[str, str | int | None]]:
     for photo in gallery.photos():
         yield {
             "id": photo.id,

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from sketchhash.cli.console import INTERRUPTED, exact_json, printable, say
-from sketchhash.cli.options import GalleryFile, ModelFolder, load_model
+from sketchhash.cli.options import GalleryPath, ModelFolder, load_model
 from sketchhash.errors import IncompatibleGallery
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from sketchhash.gallery import Event, Gallery, Summary
-    from sketchhash.gallery.workplaces import Workplace
+    from sketchhash.gallery import Event, GalleryFile, Summary
+    from sketchhash.gallery.workers import Workers
     from sketchhash.model import Model
 
 
@@ -31,7 +31,7 @@ class LabelSource(StrEnum):
 
 def index(
     places: Annotated[list[Path], typer.Argument(metavar="DIR", exists=True, help="Folders of photos, or photos.")],
-    gallery: GalleryFile,
+    gallery: GalleryPath,
     model: ModelFolder = None,
     labels: Annotated[
         LabelSource | None, typer.Option(help="Label each photo with the name of the folder it lies in.")
@@ -52,14 +52,14 @@ def index(
     json: Annotated[bool, typer.Option("--json", help="Print every event as one line of JSON.")] = False,
 ) -> None:
     """Encode the photos in folders that are new or changed; stop it at any time, and the same command goes on."""
-    from sketchhash.gallery import index_photos, watch_folders
+    from sketchhash.gallery import index_events, watch_folders
 
     loaded = load_model(model)
-    workplace = _workplace(model, workers, ray)
+    pool = _workers(model, workers, ray)
     with ExitStack() as stack:
         opened = stack.enter_context(_open(gallery, loaded, reindex))
-        run = watch_folders if watch else index_photos
-        events = run(opened, loaded, places, "folder" if labels else None, prune, workplace)
+        run = watch_folders if watch else index_events
+        events = run(opened, loaded, places, "folder" if labels else None, prune, pool)
         stack.enter_context(closing(events))
         tell = print_event if json else stack.enter_context(IndexingProgress()).tell
         try:
@@ -70,28 +70,28 @@ def index(
             raise typer.Exit(INTERRUPTED) from None
 
 
-def _workplace(model: Path | None, workers: int | None, ray: str | None) -> Workplace | None:
-    from sketchhash.gallery.ray_workers import RayCluster
-    from sketchhash.gallery.worker_processes import WorkerProcesses
+def _workers(model: Path | None, workers: int | None, ray: str | None) -> Workers | None:
+    from sketchhash.gallery.ray_workers import RayWorkers
+    from sketchhash.gallery.workers import WorkerProcesses
     from sketchhash.model.folder import default_model_folder
 
     folder = default_model_folder() if model is None else model
     if ray is not None:
-        return RayCluster(folder, ray, workers)
+        return RayWorkers(folder, ray, workers)
     return None if workers is None else WorkerProcesses(folder, workers)
 
 
-def _open(path: Path, model: Model, reindex: bool) -> Gallery:
-    from sketchhash.gallery import Gallery
+def _open(path: Path, model: Model, reindex: bool) -> GalleryFile:
+    from sketchhash.gallery import GalleryFile
 
     try:
-        return Gallery.create(path, model)
+        return GalleryFile.create(path, model)
     except IncompatibleGallery:
         if not reindex:
             raise
-    with Gallery.open(path) as old, old.writing() as writer:
+    with GalleryFile.open(path) as old, old.writing() as writer:
         writer.start_over(model)
-    return Gallery.open(path, model)
+    return GalleryFile.open(path, model)
 
 
 def print_event(event: Event) -> None:

@@ -28,7 +28,7 @@ def default_cache() -> Path:
 
 
 def _require_file(place: Path) -> Path:
-    from sketchhash.index.addresses import SCHEMES
+    from sketchhash.engines.addresses import SCHEMES
 
     if str(place).startswith(tuple(f"{scheme}:" for scheme in SCHEMES)):
         raise BadArgument(
@@ -38,7 +38,7 @@ def _require_file(place: Path) -> Path:
     return place
 
 
-GalleryFile = Annotated[
+GalleryPath = Annotated[
     Path,
     typer.Option(
         "--gallery",

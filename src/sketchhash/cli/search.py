@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sketchhash.cli.console import exact_json, printable, say
-from sketchhash.cli.options import GalleryFile, ModelFolder, load_model
+from sketchhash.cli.options import GalleryPath, ModelFolder, load_model
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sketchhash.gallery import Gallery, Hit
-    from sketchhash.model import Model
+    from sketchhash.gallery import GalleryFile, Hit
 
 # A sheet is to be looked at: more hits than this are printed, but not painted.
 _PAINTED = 100
@@ -33,32 +31,37 @@ def search(
     sketch: Annotated[
         str, typer.Argument(metavar="SKETCH", help="A picture of a sketch, a JSON file of strokes, or - for stdin.")
     ],
-    gallery: GalleryFile,
+    gallery: GalleryPath,
     k: Annotated[int, typer.Option("-k", min=1, help="How many photos to find.")] = 20,
     model: ModelFolder = None,
     folder: Annotated[Path | None, typer.Option(metavar="DIR", help="Only photos below this folder.")] = None,
     label: Annotated[str | None, typer.Option(metavar="NAME", help="Only photos with this label.")] = None,
     rerank: Annotated[
-        bool, typer.Option("--rerank", help="Order the nearest by how sure the network is of each bit.")
-    ] = False,
+        bool,
+        typer.Option(
+            "--rerank/--no-rerank", help="Order the nearest by how sure the network is of each bit, not by distance."
+        ),
+    ] = True,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     show: Annotated[Path | None, typer.Option(metavar="FILE", help="Paint sketch and photos on this PNG.")] = None,
 ) -> None:
     """Print the photos nearest to a sketch: rank, distance in bits, path and label, with tabs between."""
-    from sketchhash.gallery import Gallery, Searcher
+    from sketchhash.gallery import GalleryFile, Searcher
     from sketchhash.imaging import write_png
 
     content = _read(sketch)
-    with Gallery.open(gallery) as opened:
-        loaded = load_model(model)
-        opened.require(loaded)
-        ink = _ink(content, "standard input" if sketch == "-" else printable(sketch), loaded)
-        (values,) = loaded.encode_sketches(ink[None])
-        hits = Searcher(opened).search(values, k, folder, label, rerank)
+    with GalleryFile.open(gallery) as opened:
+        searcher = Searcher(load_model(model), opened)
+        try:
+            prepared = searcher.prepare(content)
+        except UnreadableImage as problem:
+            name = "standard input" if sketch == "-" else printable(sketch)
+            raise UnreadableImage(str(problem).replace("these bytes", name)) from problem
+        hits = searcher.by_values(searcher.encode(prepared), k, folder=folder, label=label, rerank=rerank)
         if not hits:
             _explain_nothing(opened, label)
         if show is not None:
-            write_png(show, _sheet(ink, hits, opened))
+            write_png(show, _sheet(prepared.pixels, hits, opened))
     if json:
         typer.echo(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
         return
@@ -88,38 +91,14 @@ def _read(sketch: str) -> bytes:
         ) from problem
 
 
-def _ink(content: bytes, name: str, model: Model) -> NDArray[np.uint8]:
-    """Draw a sketch as the model wants it, whether it came as a picture or as strokes."""
-    from sketchhash.imaging import Drawing, InkStyle, rasterise, read_sketch
-
-    wanted = model.manifest.ink
-    style = InkStyle(wanted.line_width, wanted.margin)
-    # No picture that can be read begins like this.
-    if content.lstrip().startswith((b"[", b"{")):
-        return rasterise(Drawing.from_json(_parse(content)), wanted.size, style)
-    try:
-        return read_sketch(content, wanted.size, style)
-    except UnreadableImage as problem:
-        raise UnreadableImage(str(problem).replace("these bytes", name)) from problem
-
-
-def _parse(content: bytes) -> object:
-    try:
-        return loads(content)
-    except (ValueError, RecursionError) as problem:
-        raise BadArgument(
-            f"The strokes are no valid JSON ({problem}). Write them as [[[x, y], ...], ...]."
-        ) from problem
-
-
-def _explain_nothing(gallery: Gallery, label: str | None) -> None:
+def _explain_nothing(gallery: GalleryFile, label: str | None) -> None:
     labels = gallery.info().labels
     if label is not None and label not in labels:
         raise UnknownName("label", label, labels)
     say("There are no photos to find in this part of the gallery.")
 
 
-def _sheet(ink: NDArray[np.uint8], hits: Sequence[Hit], gallery: Gallery) -> NDArray[np.uint8]:
+def _sheet(ink: NDArray[np.uint8], hits: Sequence[Hit], gallery: GalleryFile) -> NDArray[np.uint8]:
     from sketchhash.imaging import contact_sheet, read_photo
 
     rows, captions = [[ink]], ["the sketch"]

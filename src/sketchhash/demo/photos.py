@@ -22,7 +22,7 @@ from sketchhash.datasets import synthetic
 from sketchhash.datasets.stamps import Stamp, photo_stamps
 from sketchhash.demo.packages import PackageUnavailable, atomic_folder, unpacked_package
 from sketchhash.errors import BadArgument, UnreadableImage
-from sketchhash.gallery.scanning import absolute, find_photos
+from sketchhash.gallery.photos import absolute, find_photos
 
 _PHOTOS_PER_CATEGORY = 8  # of the synthetic world
 

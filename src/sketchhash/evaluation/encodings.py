@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sketchhash.datasets import Item, photo_pixels, sketch_ink
 from sketchhash.errors import SketchHashError
 from sketchhash.files import replacing
-from sketchhash.gallery.reading import decode
+from sketchhash.gallery.photos import decode
 from sketchhash.imaging import Drawing, InkStyle, shrink
 from sketchhash.model import InkInput, Model
 

@@ -12,7 +12,7 @@ from datetime import datetime
 import numpy as np
 
 from sketchhash.codes import unpack
-from sketchhash.gallery import Sample, ServedGallery
+from sketchhash.gallery import OpenGallery, Sample
 from sketchhash.server.photos import common_root, display_name
 from sketchhash.server.schemas import FolderAnswer, MapPoint
 
@@ -37,7 +37,7 @@ class Overview:
 class OverviewCache:
     """The overview of a gallery, counted again only after a change."""
 
-    def __init__(self, gallery: ServedGallery) -> None:
+    def __init__(self, gallery: OpenGallery) -> None:
         """Describe ``gallery``; a file must not be used by anybody else."""
         self._gallery = gallery
         self._last: tuple[Hashable, Overview] | None = None
@@ -53,8 +53,8 @@ class OverviewCache:
         info = self._gallery.info()
         return Overview(
             photos=info.photos,
-            bits=info.maker.bits,
-            memory_bytes=info.photos * (info.maker.bits // 8 + _ID_BYTES),
+            bits=info.model.bits,
+            memory_bytes=info.photos * (info.model.bits // 8 + _ID_BYTES),
             labels=dict(info.labels),
             folders=_top_folders(self._gallery),
             last_indexed=info.last_indexed,
@@ -77,7 +77,7 @@ def map_codes(sample: Sample) -> list[MapPoint]:
     ]
 
 
-def _top_folders(gallery: ServedGallery) -> list[FolderAnswer]:
+def _top_folders(gallery: OpenGallery) -> list[FolderAnswer]:
     rows = gallery.top_folders(len(common_root(gallery)), _MOST_FOLDERS)
     folders = (FolderAnswer(path=display_name(top), photos=photos) for top, photos in rows)
     return sorted(folders, key=lambda folder: folder.path)

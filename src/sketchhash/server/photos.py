@@ -19,8 +19,8 @@ from pathlib import Path
 from PIL import ExifTags, Image
 
 from sketchhash.errors import BadArgument, UnreadableImage
-from sketchhash.gallery import PhotoRecord, ServedGallery
-from sketchhash.gallery.reading import read_file
+from sketchhash.gallery import OpenGallery, PhotoRecord
+from sketchhash.gallery.photos import read_file
 from sketchhash.imaging import read_photo, thumbnail
 from sketchhash.imaging.decode import FORMATS
 from sketchhash.server.errors import NoSuchPhoto
@@ -50,7 +50,7 @@ class Picture:
 class Photos:
     """Photos of a gallery by id: their records, thumbnails and files."""
 
-    def __init__(self, gallery: ServedGallery) -> None:
+    def __init__(self, gallery: OpenGallery) -> None:
         """Read from an open ``gallery``."""
         self._gallery = gallery
 
@@ -100,7 +100,7 @@ def unknown_photo_is_not_found(photo_id: int) -> Iterator[None]:
         raise NoSuchPhoto(f"There is no photo {photo_id} in this gallery. Search again.") from error
 
 
-def common_root(gallery: ServedGallery) -> bytes:
+def common_root(gallery: OpenGallery) -> bytes:
     """Return the deepest folder that holds all photos, as it is stored, with a slash at its end."""
     ends = gallery.path_ends()
     if ends is None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import hamming, pack, unpack
 from sketchhash.errors import UnreadableImage
-from sketchhash.gallery import Hit, PhotoFinder, Sample, ServedGallery
+from sketchhash.gallery import Hit, OpenGallery, Sample
 from sketchhash.imaging import Drawing, InkStyle, rasterise, read_photo, read_sketch, shrink
 from sketchhash.model import Model
 from sketchhash.server.limits import UPLOADS
@@ -78,7 +78,7 @@ class Found:
 class Finder:
     """Finds photos for queries; safe to use from many threads, which take turns only for the search itself."""
 
-    def __init__(self, model: Model, searcher: PhotoFinder, gallery: ServedGallery) -> None:
+    def __init__(self, model: Model, searcher: OpenGallery, gallery: OpenGallery) -> None:
         """Search with ``searcher``; look things up in ``gallery``, as a file that is searched is locked meanwhile."""
         self._model = model
         self._searcher = searcher
@@ -132,7 +132,7 @@ class Finder:
             root = common_root(self._gallery)
             folder = folder_path(root, query.folder) if query.folder else None
             k = query.k if without is None else query.k + 1
-            hits = self._searcher.search(values, k, folder, query.label, reranked=True)
+            hits = self._searcher.search(values, k, folder, query.label, rerank=True)
             code = pack(values[np.newaxis])
             chance = Chance.estimate(code, self._sample.get(len(self)).codes, len(self))
         found = [hit for hit in hits if hit.id != without][: query.k]
@@ -184,7 +184,7 @@ class Chance:
 class SampleCache:
     """A sample of a gallery's codes, drawn again when the gallery has grown or shrunk by a tenth."""
 
-    def __init__(self, gallery: ServedGallery, size: int) -> None:
+    def __init__(self, gallery: OpenGallery, size: int) -> None:
         """Draw at most ``size`` codes from ``gallery``."""
         self._gallery = gallery
         self._size = size

@@ -17,8 +17,8 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from sketchhash.engines import open_gallery
 from sketchhash.errors import BadArgument
-from sketchhash.gallery import open_served
 from sketchhash.model import Model, layout
 from sketchhash.server.limits import WorkPool
 from sketchhash.server.metrics import Metrics
@@ -68,11 +68,12 @@ def open_service(gallery: str | Path, model_folder: Path) -> Iterator[Service]:
     """
     model = Model.load(model_folder)
     with ExitStack() as stack:
-        served = stack.enter_context(open_served(gallery, model))
+        opened = stack.enter_context(open_gallery(gallery, model))
+        opened.prepare_search(lasting=True)
         service = Service(
-            finder=Finder(model, served.searched, served.looked_up),
-            photos=Photos(served.looked_up),
-            overview=OverviewCache(served.counted),
+            finder=Finder(model, opened, opened),
+            photos=Photos(opened),
+            overview=OverviewCache(opened),
             model=_describe(model, model_folder),
         )
         stack.callback(service.reading.close)

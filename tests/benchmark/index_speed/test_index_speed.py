@@ -10,7 +10,7 @@ from sketchhash.benchmark.index_speed.forecast import most_workers
 from sketchhash.benchmark.model_speed import take_samples
 from sketchhash.benchmark.model_speed.timing import Cost
 from sketchhash.errors import BadArgument
-from sketchhash.gallery.reading import decode, read_file
+from sketchhash.gallery.photos import decode, read_file
 
 FIGURES = IndexingFigures(
     source="photos",

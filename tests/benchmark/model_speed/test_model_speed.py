@@ -20,7 +20,7 @@ from sketchhash.benchmark.model_speed.timing import cost
 from sketchhash.benchmark.serving import Figures
 from sketchhash.benchmark.serving.figures import Memory as ServerMemory
 from sketchhash.errors import BadArgument
-from sketchhash.gallery.reading import decode
+from sketchhash.gallery.photos import decode
 from sketchhash.model import Model
 
 

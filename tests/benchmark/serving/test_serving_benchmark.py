@@ -13,7 +13,7 @@ from sketchhash.benchmark.serving import Figures, Pace, figures_table, fill_with
 from sketchhash.benchmark.serving.drawers import Reply, draw_until, grow
 from sketchhash.benchmark.serving.figures import Memory
 from sketchhash.cli import bench_serve
-from sketchhash.gallery import Gallery, Searcher
+from sketchhash.gallery import GalleryFile
 from sketchhash.imaging import Drawing
 from sketchhash.model import Model
 
@@ -21,7 +21,7 @@ from sketchhash.model import Model
 @pytest.fixture
 def gallery_file(tmp_path, model_folder):
     path = tmp_path / "random.gallery"
-    with Gallery.create(path, Model.load(model_folder)) as gallery:
+    with GalleryFile.create(path, Model.load(model_folder)) as gallery:
         fill_with_random_codes(gallery, 500)
     return path
 
@@ -35,10 +35,10 @@ def test_a_drawing_grows_by_so_many_points_until_it_is_whole():
 
 
 def test_random_codes_make_a_gallery_like_any_other(gallery_file):
-    with Gallery.open(gallery_file) as gallery:
+    with GalleryFile.open(gallery_file) as gallery:
         assert gallery.info().photos == 500
         assert len({gallery.code(photo.id) for photo in gallery.photos()}) > 490
-        hits = Searcher(gallery).search(np.ones(32), 500)
+        hits = gallery.search(np.ones(32), 500)
         assert 12 < np.mean([hit.distance for hit in hits]) < 20
 
 

@@ -13,10 +13,10 @@ from sketchhash.benchmark.index_speed.figures import WRITE, IndexingFigures, Run
 from sketchhash.benchmark.model_speed import Samples
 from sketchhash.benchmark.model_speed.stages import Stages
 from sketchhash.benchmark.model_speed.timing import Cost, cost
-from sketchhash.gallery import Gallery, PhotoFile, index_photos
-from sketchhash.gallery.reading import decode, read_file
-from sketchhash.gallery.worker_processes import WorkerProcesses
-from sketchhash.gallery.writing import Writer
+from sketchhash.gallery import GalleryFile, PhotoFile, index_events
+from sketchhash.gallery.database import Writer
+from sketchhash.gallery.photos import decode, read_file
+from sketchhash.gallery.workers import WorkerProcesses
 from sketchhash.imaging import fit_square, thumbnail
 from sketchhash.model import Model
 
@@ -96,7 +96,7 @@ def _write_cost(place: Path, model: Model, paths: Sequence[Path], seconds: float
         sha256 = number.to_bytes(32).hex()
         writer.put(PhotoFile(file.path.with_name(f"{number}.jpg"), sha256, file.size, file.mtime_ns), code, small)
 
-    with Gallery.create(place / "written.gallery", model) as gallery:
+    with GalleryFile.create(place / "written.gallery", model) as gallery:
 
         def store(_: None) -> None:
             with gallery.writing(model) as writer:
@@ -133,8 +133,8 @@ def _run(gallery: Path, folder: Path, model: Model, paths: Sequence[Path], worke
 
     def index(path: Path, places: Sequence[Path]) -> tuple[float, float, float]:
         start, cpu_start, workers_start = perf_counter(), process_time(), _workers_time()
-        with Gallery.create(path, model) as opened:
-            for _ in index_photos(opened, model, places, workplace=workplace):
+        with GalleryFile.create(path, model) as opened:
+            for _ in index_events(opened, model, places, workers=workplace):
                 pass
         return perf_counter() - start, process_time() - cpu_start, _workers_time() - workers_start
 

@@ -10,7 +10,7 @@ from sketchhash.benchmark.model_speed.samples import Samples
 from sketchhash.benchmark.model_speed.stages import Stages
 from sketchhash.benchmark.model_speed.timing import Cost, cost
 from sketchhash.codes import pack
-from sketchhash.gallery.reading import decode
+from sketchhash.gallery.photos import decode
 from sketchhash.imaging import Drawing, fit_square
 from sketchhash.model import Model, read_manifest
 

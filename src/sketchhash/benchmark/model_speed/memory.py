@@ -14,7 +14,7 @@ import numpy as np
 
 from sketchhash.benchmark.serving import Figures, fill_with_random_codes
 from sketchhash.benchmark.serving import measure as let_people_draw
-from sketchhash.gallery import Gallery
+from sketchhash.gallery import GalleryFile
 from sketchhash.model import Model
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def serve_random_codes(folder: Path, codes: int, seconds: float) -> Figures:
     """Serve a gallery of so many random codes to one drawer, and give how the service did: memory and times."""
     with TemporaryDirectory() as place:
         path = Path(place) / "random.gallery"
-        with Gallery.create(path, Model.load(folder)) as gallery:
+        with GalleryFile.create(path, Model.load(folder)) as gallery:
             fill_with_random_codes(gallery, codes)
         return let_people_draw(path, folder, drawers=1, seconds=seconds)
 

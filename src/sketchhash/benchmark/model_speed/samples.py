@@ -12,8 +12,7 @@ from PIL import Image
 
 from sketchhash.datasets.synthetic import CATEGORIES, draw_sketch, render_photo
 from sketchhash.errors import BadArgument, UnreadableImage
-from sketchhash.gallery.reading import decode
-from sketchhash.gallery.scanning import find_photos
+from sketchhash.gallery.photos import decode, find_photos
 from sketchhash.imaging import Drawing, rasterise
 
 _PHOTO_SIDE = 640

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument
-from sketchhash.gallery import Gallery
-from sketchhash.gallery.searching import read_codes
+from sketchhash.gallery import GalleryFile
 from sketchhash.index.arguments import check_bits
 
 QUERIES = 1000
@@ -64,8 +63,8 @@ def clustered_gallery(size: int, bits: int, rng: np.random.Generator) -> TestGal
 def stored_gallery(path: Path, rng: np.random.Generator) -> TestGallery:
     """Read the codes of a gallery's photos, and search for some of them with a few bits flipped."""
     start = perf_counter()
-    with Gallery.open(path) as gallery:
-        _, codes = read_codes(gallery)
+    with GalleryFile.open(path) as gallery:
+        _, codes = gallery.read_codes()
     seconds = perf_counter() - start
     if not len(codes):
         raise BadArgument(f"The gallery {path} holds no photos to search. Add some with: sketchhash index")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sketchhash.gallery import Gallery
+from sketchhash.gallery import GalleryFile
 
 _NUMBERS = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)"
 _PHOTOS = f"""{_NUMBERS}
@@ -12,10 +12,10 @@ _PHOTOS = f"""{_NUMBERS}
 _CODES = "INSERT INTO codes (photo, code) SELECT id, randomblob(?) FROM photos"
 
 
-def fill_with_random_codes(gallery: Gallery, photos: int) -> None:
+def fill_with_random_codes(gallery: GalleryFile, photos: int) -> None:
     """Put so many photos with random codes into an empty gallery: a million in some ten seconds.
 
     SQLite draws the codes itself, others in every run: no figure depends on which they are.
     """
     gallery.rows(_PHOTOS, photos)
-    gallery.rows(_CODES, gallery.maker.bits // 8)
+    gallery.rows(_CODES, gallery.model.bits // 8)

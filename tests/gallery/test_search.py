@@ -7,7 +7,7 @@ import pytest
 
 from sketchhash.codes import hamming, pack
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery
-from sketchhash.gallery import Gallery, Hit, PhotoFile, Searcher, index_photos
+from sketchhash.gallery import GalleryFile, Hit, PhotoFile, index_events
 
 BITS = 32
 
@@ -31,7 +31,7 @@ def values():
 
 
 def found(searcher, query, k=1000, **filters):
-    return [hit.id for hit in searcher.search(query, k, **filters)]
+    return [hit.id for hit in searcher.search(query, k, rerank=False, **filters)]
 
 
 @pytest.mark.parametrize("lasting", [False, True])
@@ -41,13 +41,15 @@ def test_hits_come_by_distance_and_then_id_with_all_about_them(gallery, put, val
     query = np.random.default_rng(1).standard_normal(BITS)
     distances = hamming(pack(query[np.newaxis]), pack(values))[0]
     expected = sorted((int(distance), number) for number, distance in enumerate(distances))[:20]
-    assert Searcher(gallery, lasting).search(query, 20) == [
+    gallery.prepare_search(lasting)
+    assert gallery.search(query, 20, rerank=False) == [
         Hit(number + 1, distance, Path(f"/photos/{number}.jpg"), f"label {number % 3}") for distance, number in expected
     ]
 
 
 def test_an_empty_gallery_has_no_hits_until_it_has_photos(gallery, put, values):
-    searcher = Searcher(gallery)
+    searcher = gallery
+    searcher.prepare_search()
     assert searcher.search(values[0], 5) == []
     photo = put("/a.jpg", values[0])
     assert found(searcher, values[0]) == [photo]
@@ -55,8 +57,8 @@ def test_an_empty_gallery_has_no_hits_until_it_has_photos(gallery, put, values):
 
 def test_a_search_sees_what_others_added_changed_moved_and_removed(gallery, put, values):
     first, second = put("/a.jpg", values[0]), put("/b.jpg", values[1])
-    with Gallery.open(gallery.path) as reading:
-        searcher = Searcher(reading)
+    with GalleryFile.open(gallery.path) as reading:
+        searcher = reading
         assert set(found(searcher, values[0])) == {first, second}
 
         third = put("/c.jpg", values[2])
@@ -71,22 +73,25 @@ def test_a_search_sees_what_others_added_changed_moved_and_removed(gallery, put,
 
 def test_a_moved_photo_is_found_where_it_is(gallery, model, folder, photo):
     path = photo(folder / "a.png")
-    list(index_photos(gallery, model, [folder]))
-    searcher = Searcher(gallery)
+    list(index_events(gallery, model, [folder]))
+    searcher = gallery
+    searcher.prepare_search()
     query = np.ones(BITS)
     assert [hit.path for hit in searcher.search(query, 1)] == [path]
     path = path.rename(folder / "b.png")
-    list(index_photos(gallery, model, [folder]))
+    list(index_events(gallery, model, [folder]))
     assert [hit.path for hit in searcher.search(query, 1)] == [path]
 
 
 def test_only_what_changed_is_loaded(gallery, put, values, monkeypatch):
     for number in range(5):
         put(f"/{number}.jpg", values[number])
-    searcher = Searcher(gallery)
+    searcher = gallery
+    searcher.prepare_search()
     loaded = []
     monkeypatch.setattr(
-        "sketchhash.gallery.searching.read_codes",
+        GalleryFile,
+        "read_codes",
         lambda gallery, after: loaded.append(after) or (np.empty(0, np.int64), np.empty((0, BITS // 8), np.uint8)),
     )
     searcher.search(values[0], 1)
@@ -100,7 +105,8 @@ def test_only_what_changed_is_loaded(gallery, put, values, monkeypatch):
 def test_a_search_may_be_limited_to_a_folder_and_a_label(gallery, put, values):
     for name, label in (("/a/1.jpg", "cat"), ("/a/b/2.jpg", "dog"), ("/ab/3.jpg", "cat"), ("/c/4.jpg", None)):
         put(name, values[len(name)], label)
-    searcher = Searcher(gallery)
+    searcher = gallery
+    searcher.prepare_search()
     query = values[9]
     assert set(found(searcher, query, folder=Path("/a"))) == {1, 2}
     assert set(found(searcher, query, label="cat")) == {1, 3}
@@ -112,8 +118,8 @@ def test_a_search_may_be_limited_to_a_folder_and_a_label(gallery, put, values):
 
 def test_a_limited_search_sees_what_comes_and_moves(gallery, put, values):
     put("/a/1.jpg", values[0])
-    with Gallery.open(gallery.path) as reading:
-        for searcher in (Searcher(reading), Searcher(gallery)):
+    with GalleryFile.open(gallery.path) as reading:
+        for searcher in (reading, gallery):
             before = found(searcher, values[0], folder=Path("/a"))
             assert found(searcher, values[0], folder=Path("/a")) == before
             added = put(f"/a/{len(before)} more.jpg", values[1])
@@ -125,7 +131,8 @@ def test_a_limited_search_sees_what_comes_and_moves(gallery, put, values):
 
 def test_a_gallery_that_starts_over_with_another_model_is_not_searched_on(gallery, put, values, other_model):
     put("/a.jpg", values[0])
-    searcher = Searcher(gallery)
+    searcher = gallery
+    searcher.prepare_search()
     with gallery.writing() as writer:
         writer.start_over(other_model)
     with pytest.raises(IncompatibleGallery, match="indexed again with another model"):
@@ -135,19 +142,19 @@ def test_a_gallery_that_starts_over_with_another_model_is_not_searched_on(galler
 @pytest.mark.parametrize("query", [np.ones(BITS - 8), np.ones((1, BITS))])
 def test_a_query_of_another_length_is_refused(gallery, query):
     with pytest.raises(BadArgument, match="32 values, one a bit"):
-        Searcher(gallery).search(query, 1)
+        gallery.search(query, 1)
 
 
 def test_a_number_of_hits_below_one_is_refused(gallery, values):
     with pytest.raises(BadArgument, match="at least 1"):
-        Searcher(gallery).search(values[0], 0)
+        gallery.search(values[0], 0)
 
 
 def test_codes_of_the_wrong_length_are_told(gallery, put, values):
     put("/a.jpg", values[0])
     gallery.rows("UPDATE codes SET code = x'00' WHERE photo = 1")
     with pytest.raises(DamagedState, match=r"wrong length.*sketchhash gallery verify"):
-        Searcher(gallery)
+        gallery.prepare_search()
 
 
 def test_reranking_looks_beyond_the_nearest_and_heeds_how_sure_the_values_are(gallery, put):
@@ -157,14 +164,16 @@ def test_reranking_looks_beyond_the_nearest_and_heeds_how_sure_the_values_are(ga
     sure[0] = -1
     unsure[10:14] = -1
     wrong_where_sure, wrong_where_unsure = put("/a.jpg", sure), put("/b.jpg", unsure)
-    searcher = Searcher(gallery)
+    searcher = gallery
+    searcher.prepare_search()
     assert found(searcher, query, k=1) == [wrong_where_sure]
-    (hit,) = searcher.search(query, 1, reranked=True)
+    (hit,) = searcher.search(query, 1)
     assert (hit.id, hit.distance) == (wrong_where_unsure, 4)
 
 
 def test_threads_search_while_another_writes(gallery, put, values):
-    searcher = Searcher(gallery)
+    searcher = gallery
+    searcher.prepare_search()
     stop, problems = threading.Event(), []
 
     def search():
