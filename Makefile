@@ -4,13 +4,23 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-oldest check bench clean
 
 demo: .venv/searching
 	$(BIN)/sketchhash demo $(ARGUMENTS)
 
 test: .venv/developing
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist loadfile
+
+# Search with the lower bounds of pyproject.toml.
+test-oldest: | .venv/python
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct pyproject.toml --output-file .venv/oldest.txt
+	$(PYTHON) -m venv --clear .venv/oldest
+	.venv/oldest/bin/pip install --quiet --disable-pip-version-check --constraint .venv/oldest.txt \
+		. httpx hypothesis onnx pytest pytest-timeout
+	OMP_NUM_THREADS=1 .venv/oldest/bin/pytest --ignore tests/server/test_contract.py \
+		tests/cli tests/demo tests/gallery tests/imaging tests/index tests/model tests/native tests/server tests/tokens
 
 check: .venv/developing
 	$(BIN)/ruff check
