@@ -13,7 +13,7 @@ from sketchhash.evaluation import mean_average_precision, rank_distances
 SEED = 5
 SMALL = 16
 NEEDS_MORE_PICTURES = {"gn-triplet"}  # two dozen steps from random weights take a GoogLeNet nowhere
-NETWORKS = {card.name for card in CATALOGUE if card.implementation.startswith("deep.")}
+NETWORKS = {card.name for card in CATALOGUE if card.method.__module__.startswith("sketchhash.baselines.deep.")}
 EVERY_METHOD = pytest.mark.parametrize(
     "name", [pytest.param(card.name, marks=[pytest.mark.slow] * (card.name in NETWORKS)) for card in CATALOGUE]
 )
@@ -26,7 +26,7 @@ def world(name, worlds):
 
 @pytest.fixture
 def method(name, world):
-    return fitted(name, world, patiently=False)
+    return fitted(name, world, long=False)
 
 
 @EVERY_METHOD
@@ -55,7 +55,7 @@ def test_what_was_never_seen_gets_encodings_that_can_be_compared(name, world, me
 def test_unseen_sketches_find_unseen_photos_far_better_than_chance(name, world):
     if name in NEEDS_MORE_PICTURES:
         pytest.skip("needs more pictures than a test can show")
-    method, unseen = fitted(name, world, patiently=name in NETWORKS), world.unseen
+    method, unseen = fitted(name, world, long=name in NETWORKS), world.unseen
     labels = unseen.sketch_labels, unseen.photo_labels
     encodings = method.encode_sketches(unseen.sketches), method.encode_photos(unseen.photos)
     found = mean_average_precision(rank_encodings(card_of(name).distance, *encodings, *labels)).value
@@ -99,14 +99,14 @@ def test_features_of_another_width_and_pictures_are_refused(name, world, worlds,
         method.encode_sketches(worlds[Sees.PICTURES].unseen.sketches)
 
 
-def build(card, patiently=False):
+def build(card, long=False):
     """Build a method as small as it can be; networks learn for one epoch, unless they have to learn something."""
     for size in (SMALL, *card.sizes):
         try:
             built = Fitted(card, size, SEED, card.build(size, SEED))
         except BadArgument:  # it has one size only
             continue
-        for epochs in () if patiently else ("epochs", "naming_epochs"):
+        for epochs in () if long else ("epochs", "naming_epochs"):
             if hasattr(built.method, epochs):
                 setattr(built.method, epochs, 1)
         return built
@@ -114,8 +114,8 @@ def build(card, patiently=False):
 
 
 @cache
-def fitted(name, world, patiently):
+def fitted(name, world, long):
     try:
-        return build(card_of(name), patiently).method.fit(world.training)
+        return build(card_of(name), long).method.fit(world.training)
     except MissingExtra as missing:
         pytest.skip(str(missing))

@@ -1,11 +1,9 @@
-"""Methods that Deep Sketch Hashing is compared with, one catalogue and one contract for all."""
+"""The methods that Deep Sketch Hashing is compared with: one catalogue, and one contract for all."""
 
-from sketchhash.baselines.catalogue import CATALOGUE, card_of
+from sketchhash.baselines.catalogue import CATALOGUE, Fitted, card_of, load_fitted
 from sketchhash.baselines.class_codes import ClassCodes
 from sketchhash.baselines.crossview import CanonicalCorrelation
-from sketchhash.baselines.method import Card, Distance, Kind, Method, Reported, Sees
-from sketchhash.baselines.storage import Fitted, load_fitted
-from sketchhash.baselines.views import Views
+from sketchhash.baselines.method import Card, Distance, Kind, Method, Reported, Sees, Views
 
 __all__ = [
     "CATALOGUE",

@@ -1,10 +1,10 @@
-"""Ridge regression to random class codes: the plainest way from features to codes.
+"""Ridge regression to random class codes: the simplest way from features to codes.
 
 Every category gets a random code of ±1; each view learns its own linear map from features to the codes of its
-samples. Not one of the paper's methods: it is the floor that anything trained on the same features must clear.
+samples. It is not one of the paper's methods but a lower bound for anything trained on the same features.
 
-Dietterich, Bakiri. Solving multiclass learning problems via error-correcting output codes. JAIR 1995 (codes of classes,
-there to classify).
+Dietterich, Bakiri. Solving multiclass learning problems via error-correcting output codes. JAIR 1995 (codes of
+classes, for classification).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.baselines.linear import LinearMethod, Projection
-from sketchhash.baselines.views import Matrix, Standard, Views
+from sketchhash.baselines.linear import LinearMethod, Projection, Standard
+from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Sees, Views
 
 
 @dataclass(eq=False)
 class ClassCodes(LinearMethod):
-    """One linear map a view to codes that were drawn, not learned.
+    """Maps each view linearly to codes that were drawn, not learned.
 
     ``ridge`` is per sample and per unit of variance: the penalty is ridge · n.
     """
@@ -47,3 +47,16 @@ class ClassCodes(LinearMethod):
         penalty[-1] = 0.0  # the intercept is free
         weights: Matrix = np.linalg.solve(x.T @ x + np.diag(penalty), x.T @ codes)
         return Projection(standard, weights[:-1], weights[-1])
+
+
+CARD = Card(
+    name="class-codes",
+    title="Ridge to random class codes",
+    kind=Kind.HASHING,
+    paper="Dietterich, Bakiri. Solving multiclass learning problems via error-correcting output codes. JAIR",
+    year=1995,
+    sees=Sees.FEATURES,
+    distance=Distance.HAMMING,
+    method=ClassCodes,
+    choices=("Not in the paper: the plain floor.", "A ridge of 0.1 per sample on standardised features."),
+)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from sketchhash.baselines import CanonicalCorrelation, ClassCodes, Method, Views
-from sketchhash.baselines.deep.triplet_heads import TripletHeads
+from sketchhash.baselines.deep.triplet_alexnet import TripletHeads
 from sketchhash.datasets import Item, Partition
 from sketchhash.dsh.desk import Desk
 from sketchhash.dsh.sources import Source

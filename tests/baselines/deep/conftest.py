@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from sketchhash.baselines.views import Views
+from sketchhash.baselines.method import Views
 
 EACH = 5
 SHAPES = ("bar", "cross", "disc")

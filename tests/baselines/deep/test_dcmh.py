@@ -8,14 +8,14 @@ import pytest
 import torch
 from torch.nn import functional
 
-from sketchhash.baselines.deep.dcmh import Side, Weights, batch_loss, imbalance, signs, similar_share
+from sketchhash.baselines.deep.dcmh import ViewState, Weights, batch_loss, imbalance, signs, similar_share
 
 
 def side(count, seed, bits=4):
     generator = torch.Generator().manual_seed(seed)
     values = torch.randn(count, bits, generator=generator, dtype=torch.float64)
     labels = torch.randint(0, 3, (count,), generator=generator)
-    return Side(torch.nn.Identity(), None, torch.arange(count), labels, values, signs(values))
+    return ViewState(torch.nn.Identity(), None, torch.arange(count), labels, values, signs(values))
 
 
 def pair_weights(photos, sketches):

@@ -4,11 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from sketchhash.baselines.deep.alexnet import convolutions
-from sketchhash.baselines.deep.inception import google_net
-from sketchhash.baselines.deep.shape_net import shape_net
+from sketchhash.baselines.deep.networks import alexnet_trunk, google_net, shape_net, sketch_a_net
 from sketchhash.baselines.deep.siamese_alexnet import SiameseAlexNet
-from sketchhash.baselines.deep.sketch_a_net import sketch_a_net
 
 
 def shapes(net, pixels):
@@ -51,7 +48,7 @@ def test_3d_shape_has_the_published_maps():
 
 
 def test_alexnet_pools_to_6_by_6_and_the_method_knows_it():
-    found = shapes(convolutions(), torch.zeros(1, 1, 224, 224))
+    found = shapes(alexnet_trunk(), torch.zeros(1, 1, 224, 224))
     assert found["conv1"] == (64, 55, 55)
     assert found["pool5"] == (256, 6, 6)
     assert found["flatten"] == (SiameseAlexNet(4096).pool5,)
@@ -59,7 +56,7 @@ def test_alexnet_pools_to_6_by_6_and_the_method_knows_it():
 
 @pytest.mark.parametrize("side", [96, 100, 130, 227])
 def test_alexnet_knows_its_features_at_any_side(side):
-    found = shapes(convolutions(), torch.zeros(1, 3, side, side))
+    found = shapes(alexnet_trunk(), torch.zeros(1, 3, side, side))
     assert found["flatten"] == (SiameseAlexNet(4096, side=side).pool5,)
 
 

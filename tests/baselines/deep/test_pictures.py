@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from sketchhash.baselines.deep.augment import jostle
-from sketchhash.baselines.deep.pictures import Colour, Ink, read_edges, read_ink, read_photos
+from sketchhash.baselines.deep.networks import Colour, Ink
+from sketchhash.baselines.deep.pictures import augment, read_edges, read_ink, read_photos
 from sketchhash.errors import BadArgument
 
 
@@ -46,7 +46,7 @@ def test_a_sketch_in_colour_has_three_channels_standardised_like_a_photo():
 def test_jostled_ink_stays_ink_on_paper_and_keeps_its_place():
     ink = torch.full((200, 1, 33, 33), 255, dtype=torch.uint8)
     ink[:, :, 15:18, 15:18] = 0
-    moved = jostle(ink, torch.Generator().manual_seed(0))
+    moved = augment(ink, torch.Generator().manual_seed(0))
     assert moved.min() > -1e-3 and moved.max() < 255 + 1e-3
     darkness = 255 - moved[:, 0]
     corners = darkness[:, [0, 0, -1, -1], [0, -1, 0, -1]]
@@ -57,12 +57,12 @@ def test_jostled_ink_stays_ink_on_paper_and_keeps_its_place():
 
 def test_a_photo_goes_on_beyond_its_border():
     photo = torch.full((50, 3, 16, 16), 70, dtype=torch.uint8)
-    assert_close(jostle(photo, torch.Generator().manual_seed(0)), photo.float())
+    assert_close(augment(photo, torch.Generator().manual_seed(0)), photo.float())
 
 
 def test_equal_generators_jostle_alike():
     ink = torch.randint(0, 256, (4, 1, 20, 20), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
-    first, second, other = (jostle(ink, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
+    first, second, other = (augment(ink, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
     assert_close(first, second, rtol=0, atol=0)
     assert not torch.equal(first, other)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sketchhash.baselines.deep.triplet_heads import TripletHeads
-from sketchhash.baselines.views import Views
+from sketchhash.baselines.deep.triplet_alexnet import TripletHeads
+from sketchhash.baselines.method import Views
 
 
 @pytest.fixture(scope="module")

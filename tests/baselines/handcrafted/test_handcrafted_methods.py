@@ -4,14 +4,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from sketchhash.baselines import Distance, Views
-from sketchhash.baselines.handcrafted.cards import CARDS
+from sketchhash.baselines import CATALOGUE, Distance, Kind, Views
 from sketchhash.benchmark.encoded import rank_encodings
 from sketchhash.errors import BadArgument, NotFitted
 from sketchhash.evaluation import mean_average_precision
 
 from .conftest import draw_sketch, paint_photo
 
+CARDS = [card for card in CATALOGUE if card.kind is Kind.HANDCRAFTED]
 CARD_OF = {card.name: card for card in CARDS}
 EVERY_METHOD = pytest.mark.parametrize("name", CARD_OF)
 SMALL = {"hog": 1296, "gf-hog": 60, "shelo": 1296, "lks": 9 * 20}

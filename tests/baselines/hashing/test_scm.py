@@ -3,7 +3,7 @@ import pytest
 
 from sketchhash.baselines.hashing import OrthogonalCorrelation, SequentialCorrelation
 from sketchhash.baselines.hashing.scm import semantic_cross
-from sketchhash.baselines.pairs import Pairs
+from sketchhash.baselines.linear import Pairs
 from sketchhash.codes import sign
 
 TOTAL = 300

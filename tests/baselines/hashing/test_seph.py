@@ -6,8 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sketchhash.baselines import Views
 from sketchhash.baselines.hashing import SemanticsPreservingHashing
-from sketchhash.baselines.hashing.kernels import KernelClassifier, regress
-from sketchhash.baselines.hashing.seph import learn_codes, objective_and_gradient
+from sketchhash.baselines.hashing.seph import KernelClassifier, learn_codes, objective_and_gradient, regress
 from sketchhash.errors import BadArgument
 
 

@@ -11,15 +11,15 @@ Xie, Peng, Xiao. Cross-view feature learning for scalable social image analysis.
 
     min ‖Y − XW‖² / n + λ ‖W‖² + β tr(W L_f Wᵀ)
 
-The last term, ½ Σ_jk A_jk ‖w_j − w_k‖², lets photo features that go together be predicted alike. At the minimum
+The last term, ½ Σ_jk A_jk ‖w_j − w_k‖², makes the predictions of related photo features similar. At the minimum
 
     (XᵀX / n + λI) W + β W L_f = XᵀY / n,
 
-a Sylvester equation; both matrices on the left are symmetric, so their eigenvectors turn it into a division.
+a Sylvester equation; both matrices on the left are symmetric, so in their eigenvectors it is a division.
 
-Where we differ: we know the paper by its summary, so the affinity is our choice: the correlation between two photo
-features, where it is positive and among the ``neighbours`` largest of either. λ and β are ours too. The encoding is
-as wide as the photo features, whatever size is asked for; the paper's were 4096.
+Where we differ: we only have a summary of the paper, so the affinity is our choice: the correlation between two photo
+features, where it is positive and among the ``neighbours`` largest of either. So are λ and β. The encoding is as wide
+as the photo features, whatever size is asked for; the paper's were 4096.
 """
 
 from __future__ import annotations
@@ -29,16 +29,15 @@ from typing import Self
 
 import numpy as np
 
-from sketchhash.baselines.linear import LinearMethod, Projection
-from sketchhash.baselines.pairs import PAIRS, Covariances, Pairs
-from sketchhash.baselines.views import Matrix, Views
+from sketchhash.baselines.linear import DRAWN_PAIRS, PAIRS, STANDARDISED, Covariances, LinearMethod, Pairs, Projection
+from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
 
 
 @dataclass(eq=False)
 class CrossViewFeatureLearning(LinearMethod):
-    """Predict photo features from sketch features, smoothly over features that go together.
+    """Predicts photo features from sketch features, smoothly over related features.
 
-    ``dimensions`` only names the paper's, see above.
+    ``dimensions`` is ignored: encodings are as wide as the photo features.
     """
 
     dimensions: int
@@ -59,8 +58,31 @@ class CrossViewFeatureLearning(LinearMethod):
         )
 
 
+CARD = Card(
+    name="cvfl",
+    title="CVFL",
+    kind=Kind.CROSSVIEW,
+    paper="Xie, Peng, Xiao. Cross-view feature learning for scalable social image analysis. AAAI",
+    year=2014,
+    sees=Sees.FEATURES,
+    distance=Distance.COSINE,
+    method=CrossViewFeatureLearning,
+    choices=(
+        STANDARDISED,
+        DRAWN_PAIRS,
+        "As wide as the photo features, whatever they are; the paper's had 4096 dimensions.",
+        "λ = β = 0.1 per pair.",
+        "Affinity: positive correlations of photo features, the 10 largest of each.",
+        "Cosine distance.",
+    ),
+    tuberlin=Reported.at(4096, 0.289, 0.407),
+    sketchy=Reported.at(4096, 0.675, 0.803),
+    sizes=(4096,),
+)
+
+
 def laplacian(correlations: Matrix, neighbours: int) -> Matrix:
-    """Give D − A of the graph that joins each feature to those it correlates with most."""
+    """Return D − A of the graph that joins each feature to those it correlates with most."""
     affinity = np.maximum(correlations, 0.0)
     np.fill_diagonal(affinity, 0.0)
     least = np.sort(affinity, axis=1)[:, -min(neighbours, len(affinity))]

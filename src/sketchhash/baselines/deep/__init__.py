@@ -1,19 +1,35 @@
-"""The deep methods of the paper's comparison, trained from pictures: their cards, without PyTorch.
+"""Deep methods, trained from pictures.
 
-| card              | network                  | learns from                                     |
-|-------------------|--------------------------|-------------------------------------------------|
-| `siamese-cnn`     | `shape_net`, one         | contrastive loss; photos as edge maps           |
-| `sketch-a-net`    | `sketch_a_net`, one      | categories of sketches; photos as edge maps     |
-| `gn-triplet`      | `inception`, one a view  | triplets and categories                         |
-| `3d-shape`        | `shape_net`, one a view  | pairs within and across views; edge maps        |
-| `siamese-alexnet` | `alexnet`, one           | contrastive loss                                |
-| `triplet-alexnet` | `alexnet`, a head a view | triplets                                        |
-| `dcmh`            | `alexnet`, a head a view | likelihood of similar codes, all pairs at once  |
+| method           | network                       | learns from                                    |
+|------------------|-------------------------------|------------------------------------------------|
+| `SiameseCNN`     | `shape_net`, shared           | contrastive loss; photos as edge maps          |
+| `SketchANet`     | `sketch_a_net`, shared        | categories of sketches; photos as edge maps    |
+| `GNTriplet`      | `google_net`, one per view    | triplets and categories                        |
+| `Shape3D`        | `shape_net`, one per view     | pairs within and across views; edge maps       |
+| `SiameseAlexNet` | `AlexNet`, shared             | contrastive loss                               |
+| `TripletAlexNet` | `AlexNet`, one head per view  | triplets                                       |
+| `DCMH`           | `AlexNet`, one head per view  | likelihood of similar codes, all pairs at once |
 
-What they share: `pictures` reads, `augment` varies, `batches` draws, `losses` compares, `training` descends, `naming`
-is a first lesson, and `network_method` keeps the contract.
+They share `network_method` (the contract), `networks`, `pictures` (reading and augmentation) and `training` (batches,
+losses, the training loop). PyTorch is imported when a method is fitted or restored, not with its module: the cards must
+be readable without it.
 """
 
-from sketchhash.baselines.deep.cards import CARDS
+from sketchhash.baselines.deep.dcmh import DCMH
+from sketchhash.baselines.deep.gn_triplet import GNTriplet
+from sketchhash.baselines.deep.shape3d import Shape3D
+from sketchhash.baselines.deep.siamese_alexnet import SiameseAlexNet
+from sketchhash.baselines.deep.siamese_cnn import SiameseCNN
+from sketchhash.baselines.deep.sketch_a_net import SketchANet
+from sketchhash.baselines.deep.triplet_alexnet import TripletAlexNet, TripletHeads
 
-__all__ = ["CARDS"]
+__all__ = [
+    "DCMH",
+    "GNTriplet",
+    "Shape3D",
+    "SiameseAlexNet",
+    "SiameseCNN",
+    "SketchANet",
+    "TripletAlexNet",
+    "TripletHeads",
+]

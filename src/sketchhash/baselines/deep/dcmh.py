@@ -1,47 +1,49 @@
-"""Deep cross-modal hashing, DCMH (Jiang and Li, CVPR 2017): codes whose inner products say how likely two things match.
+"""Deep cross-modal hashing, DCMH (Jiang and Li, CVPR 2017): inner products of codes say how likely two things match.
 
 | symbol     | here                                                                        |
 |------------|-----------------------------------------------------------------------------|
 | F, G       | values of all photos and of all sketches, kept while their networks learn   |
-| B          | their signs, one set a view                                                 |
+| B          | their signs, one set per view                                               |
 | S          | 1 where the categories are equal, else 0                                    |
 | Θ          | ½ F Gᵀ                                                                      |
 | γ, η       | ``quantisation``, ``balance``                                               |
 | L          | Σ (log(1 + e^Θ) − S Θ) + γ (‖B − F‖² + ‖B − G‖²) + η (‖F1‖² + ‖G1‖²)         |
 
 In turn, the photos' network learns against all of G, the sketches' network against all of F, and codes are the signs of
-both. A batch is compared with the whole other view, whose values are those of the last time it was seen.
+both. A batch is compared with the whole other view, whose values date from when each was last computed.
 
 Where we differ: as in the paper's comparison (section 4.1), the text network is replaced by one like that of the
-photos. Photos and sketches come in no pairs, so each has its own code instead of sharing one. The convolutions are
-AlexNet's, frozen, in place of CNN-F, and fc6 and fc7 are narrower, see `alexnet`. AdamW replaces plain descent, and
-names are learned first, see `naming`.
+photos. Photos and sketches are not paired, so each has its own code instead of sharing one. The convolutions are
+AlexNet's, frozen, instead of CNN-F, and fc6 and fc7 are narrower, see `alexnet`. AdamW replaces plain gradient descent,
+after pre-training on categories, see `training`.
 
-Similar pairs weigh as much as all others together. DCMH was made for pictures with several labels each, where much is
-similar; where each has one of C categories, one pair in C is, and the likelihood as it stands leaves every value near
-zero and photos and sketches with nothing in common.
+Similar pairs weigh as much as all others together. DCMH was made for pictures with several labels each, where many
+pairs are similar; where each has one of C categories, one pair in C is, and the likelihood as it stands leaves every
+value near zero, with nothing in common between photos and sketches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Generator, Tensor, nn
-from torch.nn import functional
+from sketchhash.baselines.deep.alexnet import FROZEN, AlexNetMethod
+from sketchhash.baselines.deep.network_method import OPTIMISER, pretrained_on_categories
+from sketchhash.baselines.method import Card, Distance, Kind, Reported, Sees
 
-from sketchhash.baselines.deep.alexnet import AlexNet, AlexNetMethod, convolutions, fully_connected
-from sketchhash.baselines.deep.naming import learn_names
-from sketchhash.baselines.deep.network_method import Branches
-from sketchhash.baselines.deep.training import Descent, Lesson, Source
+if TYPE_CHECKING:
+    from torch import Generator, Tensor, nn
+
+    from sketchhash.baselines.deep.networks import Branches
+    from sketchhash.baselines.deep.training import Loader, Source
 
 _BATCH = 128
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What the two penalties weigh beside the likelihood."""
+    """The weights of the two penalties beside the likelihood."""
 
     quantisation: float = 1.0
     balance: float = 1.0
@@ -49,7 +51,7 @@ class Weights:
 
 @dataclass(eq=False)
 class DCMH(AlexNetMethod):
-    """Learn a network a view, whose signs are codes of ``size`` bits."""
+    """Learns one network per view, whose signs are codes of ``size`` bits."""
 
     _: KW_ONLY
     naming_epochs: int = 8
@@ -57,8 +59,12 @@ class DCMH(AlexNetMethod):
     weights: Weights = field(default_factory=Weights)
 
     def build(self) -> Branches:
-        """Make a head for either view, on the same convolutions."""
-        trunk = convolutions()
+        """Build a head for each view, on the same convolutions."""
+        from torch import nn
+
+        from sketchhash.baselines.deep.networks import AlexNet, Branches, alexnet_trunk, fully_connected
+
+        trunk = alexnet_trunk()
         photos, sketches = (
             nn.Sequential(
                 *fully_connected(self.pool5, self.hidden, self.hidden),
@@ -69,12 +75,14 @@ class DCMH(AlexNetMethod):
         )
         return Branches(AlexNet(trunk, photos), AlexNet(trunk, sketches))
 
-    def learn_heads(self, heads: Branches, lesson: Lesson) -> list[float]:
-        """Learn names, then descend on each view's loss in turn."""
-        learn_names(heads, lesson, self.size, self.naming_epochs)
-        generator = lesson.generator
-        photos = Side.of(heads.photos, lesson.photos, lesson.batches.photos, generator)
-        sketches = Side.of(heads.sketches, lesson.sketches, lesson.batches.sketches, generator)
+    def learn_heads(self, heads: Branches, loader: Loader) -> list[float]:
+        """Pre-train on categories, then minimise each view's loss in turn."""
+        from sketchhash.baselines.deep.training import TrainingLoop, pretrain_on_categories
+
+        pretrain_on_categories(heads, loader, self.size, self.naming_epochs)
+        generator = loader.generator
+        photos = ViewState.of(heads.photos, loader.photos, loader.sampler.photos, generator)
+        sketches = ViewState.of(heads.sketches, loader.sketches, loader.sampler.sketches, generator)
         turns = _turns(photos, sketches, generator)
 
         def loss() -> Tensor:
@@ -82,12 +90,36 @@ class DCMH(AlexNetMethod):
             fresh = learner.net(learner.source.draw(learner.rows[places], generator))
             return batch_loss(fresh, places, learner, other, self.weights)
 
-        return Descent(self.epochs).run(heads, photos.parts + sketches.parts, loss)
+        return TrainingLoop(self.epochs).run(heads, photos.batches + sketches.batches, loss)
+
+
+CARD = Card(
+    name="dcmh",
+    title="DCMH",
+    kind=Kind.HASHING,
+    paper="Jiang, Li. Deep Cross-Modal Hashing. CVPR",
+    year=2017,
+    sees=Sees.PICTURES,
+    distance=Distance.HAMMING,
+    method=DCMH,
+    choices=(
+        "The text network is replaced by one like that of the photos, as in the paper.",
+        "Photos and sketches are not paired: each has its own code, the signs of its values.",
+        "Similar pairs weigh as much as all others together: one in as many as there are categories is similar.",
+        "γ and η are 1, as published; the balance of bits is estimated from each batch.",
+        FROZEN,
+        "Reduced: fc6 and fc7 have 1024 outputs instead of 4096; dropout is 0.2.",
+        pretrained_on_categories(epochs=8),
+        f"Reduced: 20 more epochs instead of 500, in batches of 128. {OPTIMISER}",
+    ),
+    tuberlin=Reported.by_bits((0.274, 0.382, 0.425), (0.332, 0.467, 0.540)),
+    sketchy=Reported.by_bits((0.560, 0.622, 0.656), (0.730, 0.771, 0.784)),
+)
 
 
 @dataclass(eq=False)
-class Side:
-    """One view: its network, its rows with their labels, and the values ``(n, bits)`` last seen, with their signs."""
+class ViewState:
+    """One view in training: its network, its rows with their labels, and the latest values ``(n, bits)`` and codes."""
 
     net: nn.Module
     source: Source
@@ -97,8 +129,10 @@ class Side:
     codes: Tensor
 
     @classmethod
-    def of(cls, net: nn.Module, source: Source, categories: list[Tensor], generator: Generator) -> Side:
-        """Encode every row once, with what was learned so far."""
+    def of(cls, net: nn.Module, source: Source, categories: list[Tensor], generator: Generator) -> ViewState:
+        """Encode every row once with the network as it is."""
+        import torch
+
         net.eval()
         rows = torch.cat(categories)
         labels = torch.arange(len(categories)).repeat_interleave(torch.tensor([len(some) for some in categories]))
@@ -107,13 +141,16 @@ class Side:
         return cls(net, source, rows, labels, values, signs(values))
 
     @property
-    def parts(self) -> int:
-        """How many batches show every row once."""
+    def batches(self) -> int:
+        """The number of batches that show every row once."""
         return max(1, len(self.rows) // _BATCH)
 
 
-def batch_loss(fresh: Tensor, places: Tensor, learner: Side, other: Side, weights: Weights) -> Tensor:
-    """Estimate L, a pair's mean, from some values ``(batch, bits)`` that stand at ``places``; keep the values."""
+def batch_loss(fresh: Tensor, places: Tensor, learner: ViewState, other: ViewState, weights: Weights) -> Tensor:
+    """Estimate L, averaged over pairs, from new values ``(batch, bits)`` of the rows at ``places``; keep the values."""
+    import torch
+    from torch.nn import functional
+
     learner.values[places] = fresh.detach()
     theta = fresh @ other.values.T / 2
     similar = learner.labels[places, None] == other.labels[None, :]
@@ -126,7 +163,7 @@ def batch_loss(fresh: Tensor, places: Tensor, learner: Side, other: Side, weight
 
 
 def similar_share(labels: Tensor, others: Tensor) -> float:
-    """Tell what share of all pairs has one label."""
+    """Return the share of all pairs that have the same label."""
     categories = int(max(labels.max(), others.max())) + 1
     pairs = labels.bincount(minlength=categories) @ others.bincount(minlength=categories)
     return pairs.item() / (len(labels) * len(others))
@@ -135,9 +172,9 @@ def similar_share(labels: Tensor, others: Tensor) -> float:
 def imbalance(fresh: Tensor, count: int) -> Tensor:
     """Estimate ‖F1‖² of a view of ``count`` rows from some of them.
 
-    The values kept of the others are up to a whole turn old, and steps that follow their sum overshoot. The mean of a
-    batch, squared, holds the batch's own spread too: following it, all values shrink to nothing. So squares and
-    products of two rows are counted apart, each as often as the whole view has them; on average that is ‖F1‖².
+    The values kept of the others are up to a whole turn old, and steps that follow their sum overshoot. The squared
+    mean of a batch also contains the batch's own spread, and following it shrinks all values to zero. So squares and
+    products of two rows are counted separately, each as often as the whole view has them; the expectation is ‖F1‖².
     """
     batch, squares = len(fresh), (fresh**2).sum()
     products = (fresh.sum(dim=0) ** 2).sum() - squares
@@ -145,15 +182,21 @@ def imbalance(fresh: Tensor, count: int) -> Tensor:
 
 
 def signs(values: Tensor) -> Tensor:
-    """Give ±1, and 1 for 0."""
+    """Return ±1, and 1 for 0."""
+    import torch
+
     return torch.where(values >= 0, 1.0, -1.0)
 
 
-def _turns(photos: Side, sketches: Side, generator: Generator) -> Iterator[tuple[Side, Side, Tensor]]:
-    """Let each view see all its rows in batches, against the other; then take new codes, and so on."""
+def _turns(
+    photos: ViewState, sketches: ViewState, generator: Generator
+) -> Iterator[tuple[ViewState, ViewState, Tensor]]:
+    """Yield batches of each view in turn, beside the other view; update the codes after both."""
+    import torch
+
     while True:
         for learner, other in ((photos, sketches), (sketches, photos)):
-            for places in torch.randperm(len(learner.rows), generator=generator).tensor_split(learner.parts):
+            for places in torch.randperm(len(learner.rows), generator=generator).tensor_split(learner.batches):
                 yield learner, other, places
-        for side in (photos, sketches):
-            side.codes = signs(side.values)
+        for view in (photos, sketches):
+            view.codes = signs(view.values)

@@ -1,53 +1,46 @@
-"""The contract of a method, kept for all that are a pair of networks: `sketchhash.baselines.method`.
+"""The contract of a method, for methods that are a pair of networks.
 
-A method of this kind says how it reads pictures, what its networks are and how they learn.
+A subclass says how it reads pictures, what its networks are and how they are trained. PyTorch is imported inside the
+functions that need it, so that a method's card can be read without it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Generator, Tensor, nn
-from torch.nn import functional
 
-from sketchhash.baselines.deep.batches import CategoryBatches
-from sketchhash.baselines.deep.training import Jostled, Lesson, seeded
-from sketchhash.baselines.views import Given, Matrix, Picture, Views
-from sketchhash.errors import DamagedState, NotFitted
+from sketchhash.baselines.method import Matrix, Samples, Views
+from sketchhash.errors import DamagedState, NotFitted, require
 
-_ENCODED_AT_ONCE = 64
+if TYPE_CHECKING:
+    from torch import Generator, Tensor, nn
 
+    from sketchhash.baselines.deep.networks import Branches
+    from sketchhash.baselines.deep.training import Loader
 
-class Branches(nn.Module):
-    """One network for photos and one for sketches; the same one, where both views share weights."""
-
-    def __init__(self, photos: nn.Module, sketches: nn.Module) -> None:
-        """Hold both."""
-        super().__init__()
-        self.photos, self.sketches = photos, sketches
-
-    def forward(self, photos: Tensor, sketches: Tensor) -> tuple[Tensor, Tensor]:
-        """Embed both views: each ``(n, size)``."""
-        return self.photos(photos), self.sketches(sketches)
+# Choices that several cards state.
+ALL_PAIRS = "Every pair of a batch is used: 4 photos and 4 sketches of each of 16 categories."
+ALL_TRIPLETS = "Every triplet of a batch is used: 4 photos and 4 sketches of each of 16 categories."
+OPTIMISER = "AdamW with a rate of 1e-3, warmed up, then falling along a cosine; weight decay 0.02."
+AUGMENTED = "Pictures are mirrored, rotated by up to 0.2 radians, scaled by up to 15 % and shifted a little."
+FROM_SCRATCH = "Trained from random weights."
+NORMALISED = "Batches are normalised after each convolution, for a short training."
+EDGES = "Photos are Canny edges, drawn with the sketches' pen; lines below 60 % of a photo's strongest are left out."
 
 
-class UnitLength(nn.Module):
-    """Scales each embedding to length 1: margins then mean the same throughout a training."""
-
-    def forward(self, values: Tensor) -> Tensor:
-        """Map ``(n, size)`` to the unit sphere."""
-        return functional.normalize(values)
+def pretrained_on_categories(epochs: int) -> str:
+    """State the choice to pre-train on categories, for a card."""
+    return f"Both views first learn the categories, for {epochs} epochs: from random weights the loss alone stalls."
 
 
 @dataclass(eq=False)
 class NetworkMethod(ABC):
-    """Learns one network a view; ``losses`` then holds the loss at each step of the training."""
+    """Learns one network per view; ``losses`` holds the loss at each step of the last training."""
 
     size: int
     _: KW_ONLY
@@ -56,59 +49,67 @@ class NetworkMethod(ABC):
     _network: Branches | None = field(default=None, init=False, repr=False)
 
     @abstractmethod
-    def read_photos(self, photos: Given) -> Tensor:
-        """Turn photos into what the photo branch is fed, ``(n, channels, side, side)``."""
+    def read_photos(self, photos: Samples) -> Tensor:
+        """Turn photos into the photo branch's input, ``(n, channels, side, side)``."""
 
     @abstractmethod
-    def read_sketches(self, sketches: Given) -> Tensor:
-        """Turn sketches into what the sketch branch is fed, ``(n, 1, side, side)``."""
+    def read_sketches(self, sketches: Samples) -> Tensor:
+        """Turn sketches into the sketch branch's input, ``(n, 1, side, side)``."""
 
     @abstractmethod
     def build(self) -> Branches:
-        """Make the networks, with random weights."""
+        """Build the networks, with random weights."""
 
     @abstractmethod
     def learn(self, network: Branches, views: Views, generator: Generator) -> list[float]:
-        """Train the networks and give the loss at each step."""
+        """Train the networks and return the loss at each step."""
 
     def fit(self, views: Views) -> Self:
-        """Train new networks; all that is random comes from the seed."""
+        """Train new networks; all randomness comes from the seed."""
+        require("torch", "train")
+        from sketchhash.baselines.deep.training import seeded
+
         with seeded(self.seed) as generator:
-            network = _laid_out(self.build())
+            network = _channels_last(self.build())
             self.losses = self.learn(network, views, generator)
         self._network = network.eval()
         return self
 
-    def lesson(self, views: Views, generator: Generator) -> Lesson:
-        """Read both views, to learn from pixels."""
-        batches = CategoryBatches.of(views)
-        photos, sketches = self.read_photos(views.photos), self.read_sketches(views.sketches)
-        return Lesson(Jostled(photos), Jostled(sketches), batches, generator)
+    def loader(self, views: Views, generator: Generator) -> Loader:
+        """Read both views, to train on augmented pixels."""
+        from sketchhash.baselines.deep.training import AugmentedPixels, CategorySampler, Loader
 
-    def encode_photos(self, photos: Given) -> Matrix:
+        sampler = CategorySampler.of(views)
+        photos, sketches = self.read_photos(views.photos), self.read_sketches(views.sketches)
+        return Loader(AugmentedPixels(photos), AugmentedPixels(sketches), sampler, generator)
+
+    def encode_photos(self, photos: Samples) -> Matrix:
         """Embed photos: ``(n, size)``."""
         branch = self._fitted().photos
         return self._encode(photos, lambda some: branch(self.read_photos(some)))
 
-    def encode_sketches(self, sketches: Given) -> Matrix:
+    def encode_sketches(self, sketches: Samples) -> Matrix:
         """Embed sketches: ``(n, size)``."""
         branch = self._fitted().sketches
         return self._encode(sketches, lambda some: branch(self.read_sketches(some)))
 
     def state(self) -> Mapping[str, NDArray[np.generic]]:
-        """Give all weights; those that both views share once, under the photos' name."""
+        """Return all weights; those that both views share once, under the photos' name."""
         return {name: tensor.numpy(force=True).copy(order="C") for name, tensor in _tensors(self._fitted()).items()}
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> Self:
-        """Take back what `state` gave."""
+        """Load what `state` returned."""
+        torch = require("torch", "train")
+        from sketchhash.baselines.deep.training import seeded
+
         with seeded(self.seed):
-            network = _laid_out(self.build())
+            network = _channels_last(self.build())
         tensors = _tensors(network)
         found = {name: array.shape for name, array in state.items()}
         if found != {name: tuple(tensor.shape) for name, tensor in tensors.items()}:
             raise DamagedState(
                 f"These weights are not those of {self}: names or shapes differ. Fit the method again, or build it "
-                "as it was when they were kept."
+                "as it was when they were saved."
             )
         with torch.no_grad():
             for name, tensor in tensors.items():
@@ -121,22 +122,42 @@ class NetworkMethod(ABC):
             raise NotFitted(f"{type(self).__name__} has learned nothing yet. Call fit first.")
         return self._network
 
-    def _encode(self, pictures: Given, embed: Callable[[Given], Tensor]) -> Matrix:
+    def _encode(self, pictures: Samples, embed: Callable[[Samples], Tensor]) -> Matrix:
         """Read and embed some pictures at a time: a gallery need not fit into memory as pixels."""
+        import torch
+
+        from sketchhash.baselines.deep.pictures import in_parts
+
         with torch.inference_mode():
             parts = [embed(some) for some in in_parts(pictures)]
         values: Matrix = torch.cat(parts).double().numpy() if parts else np.empty((0, self.size))
         return values
 
 
-def in_parts(pictures: Given) -> Iterator[list[Picture]]:
-    """Decode pictures a few at a time, in order; a sequence need not know slices."""
-    sequence = cast(Sequence[Picture], pictures)
-    for first in range(0, len(sequence), _ENCODED_AT_ONCE):
-        yield [sequence[row] for row in range(first, min(first + _ENCODED_AT_ONCE, len(sequence)))]
+class LineMethod(NetworkMethod):
+    """Reads both views as line drawings of one size: sketches as ink, photos as edge maps."""
+
+    @property
+    @abstractmethod
+    def ink_side(self) -> int:
+        """The side of the networks' input, in pixels."""
+
+    def read_photos(self, photos: Samples) -> Tensor:
+        """Draw edge maps."""
+        from sketchhash.baselines.deep.pictures import read_edges
+
+        return read_edges(photos, self.ink_side)
+
+    def read_sketches(self, sketches: Samples) -> Tensor:
+        """Resize ink."""
+        from sketchhash.baselines.deep.pictures import read_ink
+
+        return read_ink(sketches, self.ink_side)
 
 
-def _laid_out(network: Branches) -> Branches:
+def _channels_last(network: Branches) -> Branches:
+    import torch
+
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # missing in torch's stubs
     return network
 

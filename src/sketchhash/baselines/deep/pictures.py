@@ -1,65 +1,73 @@
-"""Pictures as tensors: read once into bytes, and turned into what a network is fed when it asks.
+"""Pictures as tensors: read once into bytes, and augmented at random each time they are drawn.
 
-An edge map is Canny's edges drawn by the pen that draws sketches, so that a network sees one kind of line.
+An edge map is Canny edges drawn by the pen that draws sketches, so that a network sees one kind of line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
 import torch
 from PIL import Image
-from torch import Tensor, nn
+from torch import Generator, Tensor
+from torch.nn import functional
 
-from sketchhash.baselines.views import Given, Picture
+from sketchhash.baselines.method import Picture, Samples
 from sketchhash.errors import BadArgument
 from sketchhash.imaging import fit_square
 from sketchhash.tokens import token_map
 from sketchhash.tokens.peers import Canny
 
-_MEAN = torch.tensor([123.675, 116.28, 103.53]).view(1, 3, 1, 1)  # of ImageNet, per channel
-_DEVIATION = torch.tensor([58.395, 57.12, 57.375]).view(1, 3, 1, 1)
+_AT_ONCE = 64
+_PAPER = 255.0
+_ROTATION = 0.2  # radians
+_SCALES = (0.85, 1.15)
+_SHIFT = 0.1  # of half the side
 
 
-def read_photos(photos: Given, side: int) -> Tensor:
+def read_photos(photos: Samples, side: int) -> Tensor:
     """Squeeze photos into squares: ``(n, 3, side, side)``, bytes."""
     return _read(photos, lambda photo: fit_square(photo, side).transpose(2, 0, 1), (3, side, side))
 
 
-def read_edges(photos: Given, side: int) -> Tensor:
+def read_edges(photos: Samples, side: int) -> Tensor:
     """Draw the edges of photos as ink: ``(n, 1, side, side)``, bytes; about 20 ms a photo."""
     return _read(photos, lambda photo: token_map(photo, Canny(), side), (1, side, side))
 
 
-def read_ink(sketches: Given, side: int) -> Tensor:
-    """Bring sketches to one size: ``(n, 1, side, side)``, bytes."""
+def read_ink(sketches: Samples, side: int) -> Tensor:
+    """Resize sketches: ``(n, 1, side, side)``, bytes."""
     return _read(sketches, lambda sketch: _resized(sketch, side), (1, side, side))
 
 
-class Ink(nn.Module):
-    """Pixels of sketches or edge maps as a network is fed them: paper 0, which padding adds more of, and ink 1."""
-
-    def forward(self, pixels: Tensor) -> Tensor:
-        """Map ``(n, 1, side, side)`` from 0–255 to 1–0."""
-        return _laid_out(1 - pixels.float() / 255)
-
-
-class Colour(nn.Module):
-    """Pixels as networks that learned from ImageNet are fed them; sketches get three equal channels."""
-
-    def forward(self, pixels: Tensor) -> Tensor:
-        """Standardise ``(n, 3, side, side)``, or ``(n, 1, side, side)``, of 0–255."""
-        return _laid_out((pixels.float() - _MEAN) / _DEVIATION)
+def in_parts(pictures: Samples) -> Iterator[list[Picture]]:
+    """Decode pictures a few at a time, in order; a sequence need not support slices."""
+    sequence = cast(Sequence[Picture], pictures)
+    for first in range(0, len(sequence), _AT_ONCE):
+        yield [sequence[row] for row in range(first, min(first + _AT_ONCE, len(sequence)))]
 
 
-def _laid_out(pixels: Tensor) -> Tensor:
-    # Weights and input in this layout: on a processor about twice as fast as torch's default one.
-    return pixels.contiguous(memory_format=torch.channels_last)
+def augment(pictures: Tensor, generator: Generator) -> Tensor:
+    """Mirror half of the pictures ``(n, channels, side, side)``, and rotate, scale and shift all of them a little.
+
+    Beyond its border a picture of ink (one channel) has paper; a photo repeats its edge.
+    """
+    count = len(pictures)
+    angle = _uniform((count,), -_ROTATION, _ROTATION, generator)
+    scale = _uniform((count,), *_SCALES, generator)
+    mirror = torch.randint(0, 2, (count,), generator=generator) * 2.0 - 1
+    maps = torch.stack(
+        [scale * mirror * angle.cos(), -scale * angle.sin(), scale * mirror * angle.sin(), scale * angle.cos()], dim=1
+    ).view(count, 2, 2)
+    shifts = _uniform((count, 2, 1), -_SHIFT, _SHIFT, generator)
+    grid = functional.affine_grid(torch.cat([maps, shifts], dim=2), list(pictures.shape), align_corners=False)
+    beyond = "zeros" if pictures.shape[1] == 1 else "border"
+    return _PAPER - functional.grid_sample(_PAPER - pictures.float(), grid, padding_mode=beyond, align_corners=False)
 
 
-def _read(pictures: Given, prepare: Callable[[Picture], Picture], shape: tuple[int, int, int]) -> Tensor:
+def _read(pictures: Samples, prepare: Callable[[Picture], Picture], shape: tuple[int, int, int]) -> Tensor:
     pixels = np.empty((len(pictures), *shape), dtype=np.uint8)
     for row, picture in enumerate(cast(Sequence[Picture], pictures)):
         if picture.dtype != np.uint8 or picture.ndim not in (2, 3):
@@ -72,3 +80,7 @@ def _resized(sketch: Picture, side: int) -> Picture:
     if sketch.shape == (side, side):
         return sketch
     return np.asarray(Image.fromarray(sketch).resize((side, side), Image.Resampling.BILINEAR))
+
+
+def _uniform(shape: tuple[int, ...], low: float, high: float, generator: Generator) -> Tensor:
+    return torch.rand(shape, generator=generator) * (high - low) + low

@@ -1,16 +1,16 @@
-"""The hand-crafted methods of the paper's comparison: photos become line drawings, and drawings are described alike.
+"""Hand-crafted methods: photos become line drawings, and all drawings get the same descriptor.
 
-| card     | sees photos as | describes                                          | learns           |
-|----------|----------------|----------------------------------------------------|------------------|
-| `hog`    | Canny's edges  | gradients in cells of the sheet                    | nothing          |
-| `gf-hog` | Canny's edges  | windows on a gradient field, as a bag of words     | words, of photos |
-| `shelo`  | Canny's edges  | orientations in cells of the sheet, softly         | nothing          |
-| `lks`    | sketch tokens  | strokes around points, as votes for keyshapes      | keyshapes, of sketches |
-
-What they share: `edges` draws, `fixed` keeps the contract of what learns nothing, `words` clusters, `rows` goes
-through pictures that are decoded one at a time.
+| method   | photos as     | describes                                      | learns                   |
+|----------|---------------|------------------------------------------------|--------------------------|
+| `HOG`    | Canny edges   | gradients in cells of the picture              | nothing                  |
+| `GFHOG`  | Canny edges   | windows on a gradient field, as a bag of words | words, from photos       |
+| `SHELO`  | Canny edges   | orientations in cells of the picture, softly   | nothing                  |
+| `LKS`    | sketch tokens | strokes around points, as votes for keyshapes  | keyshapes, from sketches |
 """
 
-from sketchhash.baselines.handcrafted.cards import CARDS
+from sketchhash.baselines.handcrafted.gf_hog import GFHOG
+from sketchhash.baselines.handcrafted.hog import HOG
+from sketchhash.baselines.handcrafted.lks import LKS
+from sketchhash.baselines.handcrafted.shelo import SHELO
 
-__all__ = ["CARDS"]
+__all__ = ["GFHOG", "HOG", "LKS", "SHELO"]

@@ -2,19 +2,19 @@
 
 Dalal, Triggs. Histograms of oriented gradients for human detection. CVPR 2005.
 
-Gradients are counted by direction in the cells of a grid, and cells normalised within blocks that overlap. scikit-
-image does it.
+Gradients are counted by direction in the cells of a grid, and cells are normalised within overlapping blocks, as
+scikit-image implements it.
 
 Where we differ: the paper gives 1296 dimensions and nothing else. 6 × 6 blocks of 2 × 2 cells with 9 directions are
-one way to have as many: 7 × 7 cells, blocks one cell apart. Votes are not interpolated between cells or directions.
+one way to get as many: 7 × 7 cells, blocks one cell apart. Votes are not interpolated between cells or directions.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from sketchhash.baselines.handcrafted.fixed import FixedDescriptor
-from sketchhash.baselines.views import Matrix, Picture
+from sketchhash.baselines.handcrafted.descriptors import EDGES, SQUEEZED, FixedDescriptor
+from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Picture, Reported, Sees
 from sketchhash.errors import require
 
 _DIRECTIONS = 9
@@ -24,13 +24,13 @@ _BLOCK = 2
 
 
 class HOG(FixedDescriptor):
-    """Where on the sheet lines run in which direction."""
+    """Describes where in a drawing lines run in which direction."""
 
     dimensions: ClassVar[int] = (_CELLS - _BLOCK + 1) ** 2 * _BLOCK**2 * _DIRECTIONS
     side: ClassVar[int] = _CELL * _CELLS
 
     def describe(self, ink: Picture) -> Matrix:
-        """Histogram the gradients; each block has unit length, with no value above 0.2 before the last scaling."""
+        """Histogram the gradients; each block has unit length, with values clipped at 0.2 before the last scaling."""
         feature = require("skimage.feature", "bench")
         values: Matrix = feature.hog(
             1 - ink / 255,
@@ -40,3 +40,24 @@ class HOG(FixedDescriptor):
             block_norm="L2-Hys",
         )
         return values
+
+
+CARD = Card(
+    name="hog",
+    title="HOG",
+    kind=Kind.HANDCRAFTED,
+    paper="Dalal, Triggs. Histograms of oriented gradients for human detection. CVPR",
+    year=2005,
+    sees=Sees.PICTURES,
+    distance=Distance.COSINE,
+    method=HOG,
+    choices=(
+        EDGES,
+        SQUEEZED,
+        "6 × 6 overlapping blocks of 2 × 2 cells and 9 directions, inferred from the 1296 dimensions.",
+        "Cosine distance.",
+    ),
+    tuberlin=Reported.at(1296, 0.091, 0.120),
+    sketchy=Reported.at(1296, 0.115, 0.159),
+    sizes=(1296,),
+)

@@ -8,12 +8,12 @@ Saavedra. Sketch based image retrieval using a soft computation of the histogram
 | θ, g    | ``angle`` and ``strength`` of the gradient at a pixel                      |
 | S, C, M | ``sine``, ``cosine``, ``weight``: a cell's sums of g·sin 2θ, g·cos 2θ and g |
 
-The pixels of a cell agree on one orientation, ½ atan2(S, C), and each cell votes with M for it in the histogram of
-its block. Every vote is shared, linearly, between the nearest cells, blocks and directions.
+Each cell has one orientation, ½ atan2(S, C), and votes for it with weight M in the histogram of its block. Every vote
+is shared linearly between the nearest cells, blocks and directions.
 
-Where we differ: the author's program leaves S and C unshared between cells and adds the share of a direction where we
-multiply by it; we follow the description. How blocks are normalised we could not find: here the votes of each sum to
-one, then their roots are taken.
+Where we differ: the author's program does not share S and C between cells, and adds the share of a direction where we
+multiply by it; we follow the description. We could not find how blocks are normalised: here the votes of each block are
+scaled to sum to one, then their roots are taken.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.baselines.handcrafted.fixed import FixedDescriptor
-from sketchhash.baselines.views import Matrix, Picture
+from sketchhash.baselines.handcrafted.descriptors import EDGES, SQUEEZED, FixedDescriptor
+from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Picture, Reported, Sees
 from sketchhash.errors import require
 
 _CELLS = 25
@@ -34,7 +34,7 @@ _FAINT = 0.1  # a cell with less than this share of the strongest cell's gradien
 
 
 class SHELO(FixedDescriptor):
-    """Where on the sheet lines run in which direction, in finer directions than HOG's."""
+    """Describes where in a drawing lines run in which direction, with finer directions than HOG."""
 
     dimensions: ClassVar[int] = _BLOCKS**2 * _DIRECTIONS
     side: ClassVar[int] = 200
@@ -56,10 +56,32 @@ class SHELO(FixedDescriptor):
         return shares
 
 
-def cell_orientations(ink: Picture) -> tuple[Matrix, Matrix]:
-    """Give the orientation of the lines in each cell, in [0, π), and the weight behind it, each ``(25, 25)``.
+CARD = Card(
+    name="shelo",
+    title="SHELO",
+    kind=Kind.HANDCRAFTED,
+    paper="Saavedra. Sketch based image retrieval using a soft computation of HELO (S-HELO). ICIP",
+    year=2014,
+    sees=Sees.PICTURES,
+    distance=Distance.COSINE,
+    method=SHELO,
+    choices=(
+        EDGES,
+        SQUEEZED,
+        "Each block's histogram sums to one before its root is taken.",
+        "Cells with less than a tenth of the strongest cell's gradient do not vote.",
+        "Cosine distance.",
+    ),
+    tuberlin=Reported.at(1296, 0.123, 0.155),
+    sketchy=Reported.at(1296, 0.161, 0.182),
+    sizes=(1296,),
+)
 
-    Angles are doubled before they are averaged: the two sides of a line have opposite gradients, and one orientation.
+
+def cell_orientations(ink: Picture) -> tuple[Matrix, Matrix]:
+    """Return the orientation of the lines in each cell, in [0, π), and its weight M, each ``(25, 25)``.
+
+    Angles are doubled before averaging: the two sides of a line have opposite gradients but one orientation.
     """
     cv2 = require("cv2", "bench")
     darkness = 255 - ink.astype(np.float64)
@@ -86,7 +108,7 @@ def _nearest_two(
 ) -> tuple[tuple[NDArray[np.intp], Matrix], tuple[NDArray[np.intp], Matrix]]:
     """Find the two cells of a coarse grid nearest to places of a fine one, with shares that sum to one.
 
-    A place beyond the middle of the outermost cell belongs to that one alone.
+    A place beyond the middle of the outermost cell belongs only to that cell.
     """
     position = (places + 0.5) * (coarse / fine) - 0.5
     lower = np.floor(position).astype(np.intp)

@@ -5,7 +5,7 @@ Ding, Guo, Zhou. Collective matrix factorization hashing for multimodal data. CV
 | symbol   | here                                                              |
 |----------|-------------------------------------------------------------------|
 | X⁽¹⁾, X⁽²⁾ | n paired photo and sketch features, standardised; rows here, columns there |
-| V        | what both views share: XG, see below                              |
+| V        | the factor that both views share: XG, see below                   |
 | U₁, U₂   | ``bases``: rebuild each view from V                               |
 | P₁, P₂   | ``maps``: predict V from each view                                |
 | λ, μ, γ  | ``balance``, ``prediction``, ``penalty``                          |
@@ -21,8 +21,8 @@ The last line says that V is linear in the features, V = X₁G₁ + X₂G₂, so
 covariances and no row of V is ever needed: an iteration costs the same for a thousand pairs as for a hundred
 thousand. Codes are sgn(x P_t).
 
-Where we differ: V starts as a random combination of the features rather than as random numbers, of which one
-iteration leaves only such a combination anyway.
+Where we differ: V starts as a random combination of the features rather than as random numbers; one iteration would
+turn those into such a combination anyway.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ from typing import Self
 
 import numpy as np
 
-from sketchhash.baselines.linear import LinearMethod, Projection
-from sketchhash.baselines.pairs import PAIRS, Covariances, Pairs
-from sketchhash.baselines.views import Matrix, Views
+from sketchhash.baselines.linear import DRAWN_PAIRS, PAIRS, STANDARDISED, Covariances, LinearMethod, Pairs, Projection
+from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
 
 
 @dataclass(eq=False)
 class CollectiveFactorisation(LinearMethod):
-    """Factorise both views with one shared factor, and learn to predict it from either.
+    """Factorises both views with one shared factor, and predicts it from either.
 
     ``objectives`` holds the objective per pair after each iteration; it never rises.
     """
@@ -66,6 +65,26 @@ class CollectiveFactorisation(LinearMethod):
         return self._learn(Projection.of(pairs.photo_standard, maps[0]), Projection.of(pairs.sketch_standard, maps[1]))
 
 
+CARD = Card(
+    name="cmfh",
+    title="CMFH",
+    kind=Kind.HASHING,
+    paper="Ding, Guo, Zhou. Collective matrix factorization hashing for multimodal data. CVPR",
+    year=2014,
+    sees=Sees.FEATURES,
+    distance=Distance.HAMMING,
+    method=CollectiveFactorisation,
+    choices=(
+        STANDARDISED,
+        DRAWN_PAIRS,
+        "λ = 0.5, μ = 100, γ = 0.01 and 100 iterations.",
+        "The shared factor starts as a random combination of the features.",
+    ),
+    tuberlin=Reported.by_bits((0.149, 0.202, 0.180), (0.168, 0.282, 0.241)),
+    sketchy=Reported.by_bits((0.320, 0.490, 0.190), (0.489, 0.657, 0.286)),
+)
+
+
 class _Factors:
     """The alternation on covariances, all sums divided by the number of pairs; lists hold photos, then sketches."""
 
@@ -74,14 +93,14 @@ class _Factors:
         self.widths = covariances.cross.shape
         self.balances = (method.balance, 1 - method.balance)
         self.prediction, self.penalty = method.prediction, method.penalty
-        self.shared_penalty = method.penalty / pairs  # of what has no row a pair: bases and maps
+        self.shared_penalty = method.penalty / pairs  # of bases and maps, which have no row for each pair
         ridge = self.shared_penalty / self.prediction
         self.inverses = [
             np.linalg.inv(spread + ridge * np.eye(len(spread))) for spread in (covariances.photos, covariances.sketches)
         ]
 
     def improve(self, mixing: list[Matrix]) -> tuple[list[Matrix], list[Matrix], float]:
-        """Update U, P and V once; give the new mixing G, the maps P and the objective per pair."""
+        """Update U, P and V once; return the new mixing G, the maps P and the objective per pair."""
         one = np.eye(mixing[0].shape[1])
         seen, square = self._products(mixing)
         bases = [_solve(square + self.shared_penalty / self.balances[t] * one, seen[t]) for t in (0, 1)]
@@ -93,7 +112,7 @@ class _Factors:
         return mixing, maps, self._objective(mixing, bases, maps)
 
     def _products(self, mixing: list[Matrix]) -> tuple[list[Matrix], Matrix]:
-        """Give VᵀX_t of both views ``(bits, features)`` and VᵀV ``(bits, bits)``, per pair."""
+        """Return VᵀX_t of both views ``(bits, features)`` and VᵀV ``(bits, bits)``, per pair."""
         seen = [mixing[0].T @ self.moments[0][t] + mixing[1].T @ self.moments[1][t] for t in (0, 1)]
         return seen, seen[0] @ mixing[0] + seen[1] @ mixing[1]
 

@@ -13,12 +13,12 @@ similarity-sensitive hashing. CVPR 2010.
 | α_i        | ``step`` ½ log((1 + r) / (1 − r))                          |
 
 Boosting, one bit at a time. p and q are the leading singular vectors of C = Σ_k w_k s_k x̄_k ȳ_kᵀ, x̄ and ȳ centred
-by the weights; a and b then maximise r; and pairs that the bit gets wrong weigh more from there on: w_k ∝ w_k
+by the weights; a and b then maximise r; and pairs that the bit gets wrong weigh more afterwards: w_k ∝ w_k
 exp(−α_i s_k ξ_i(x_k) η_i(y_k)).
 
 Where we differ: features are first reduced to their principal axes, for speed. a and b are searched together, on a
-grid of quantiles: all pairs are sorted into its cells once, and r of every (a, b) is a sum of cells. Bits count
-alike in the Hamming distance (the weighted distance Σ α_i is also theirs), as the codes of all compared methods.
+grid of quantiles: all pairs are sorted into its cells once, and r of every (a, b) is a sum of cells. All bits have the
+same weight in the Hamming distance, as for all compared methods; the authors also have a weighted distance, Σ α_i.
 """
 
 from __future__ import annotations
@@ -29,10 +29,19 @@ from typing import Self
 
 import numpy as np
 
-from sketchhash.baselines.linear import LinearMethod, Projection
-from sketchhash.baselines.pairs import PAIRS, Pairs, Rows, cross_moment
-from sketchhash.baselines.spectra import leading_vectors, principal_axes
-from sketchhash.baselines.views import Matrix, Views
+from sketchhash.baselines.linear import (
+    DRAWN_PAIRS,
+    PAIRS,
+    STANDARDISED,
+    LinearMethod,
+    Pairs,
+    Projection,
+    Rows,
+    cross_moment,
+    leading_vectors,
+    principal_axes,
+)
+from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
 from sketchhash.codes import sign
 from sketchhash.errors import BadArgument
 
@@ -64,7 +73,7 @@ class Bit:
 
 @dataclass(eq=False)
 class SimilaritySensitiveHashing(LinearMethod):
-    """Boost bits that tell similar pairs from dissimilar ones; as many of these are drawn as of those."""
+    """Boosts bits that separate similar from dissimilar pairs; equally many of both are drawn."""
 
     bits: int
     axes: int = 256
@@ -79,13 +88,13 @@ class SimilaritySensitiveHashing(LinearMethod):
         photo_axes, sketch_axes = (
             principal_axes(moment, self.axes) for moment in (covariances.photos, covariances.sketches)
         )
-        strangers = _strangers(pairs.sketch_rows, views, rng)
+        dissimilar = _dissimilar_sketches(pairs.sketch_rows, views, rng)
         labelled = LabelledPairs(
             pairs.photos @ photo_axes,
             pairs.sketches @ sketch_axes,
             np.tile(pairs.photo_rows, 2),
-            np.concatenate([pairs.sketch_rows, strangers]),
-            np.repeat([1.0, -1.0], len(strangers)),
+            np.concatenate([pairs.sketch_rows, dissimilar]),
+            np.repeat([1.0, -1.0], len(dissimilar)),
         )
         learned = [bit for bit, _ in zip(boost(labelled), range(self.bits), strict=False)]
         return self._learn(
@@ -102,15 +111,38 @@ class SimilaritySensitiveHashing(LinearMethod):
         )
 
 
+CARD = Card(
+    name="cmssh",
+    title="CMSSH",
+    kind=Kind.HASHING,
+    paper="Bronstein, Bronstein, Michel, Paragios. Data fusion through cross-modality metric learning using "
+    "similarity-sensitive hashing. CVPR",
+    year=2010,
+    sees=Sees.FEATURES,
+    distance=Distance.HAMMING,
+    method=SimilaritySensitiveHashing,
+    choices=(
+        STANDARDISED,
+        DRAWN_PAIRS,
+        "As many dissimilar pairs as similar ones.",
+        "Features reduced to 256 principal axes.",
+        "Both thresholds of a bit searched together on 64 × 64 quantiles.",
+        "Plain Hamming distance, without the weights of the bits.",
+    ),
+    tuberlin=Reported.by_bits((0.121, 0.183, 0.175), (0.143, 0.261, 0.233)),
+    sketchy=Reported.by_bits((0.206, 0.211, 0.211), (0.371, 0.376, 0.375)),
+)
+
+
 def boost(pairs: LabelledPairs) -> Iterator[Bit]:
-    """Learn bit after bit, without end."""
+    """Learn bit after bit, endlessly."""
     weights = np.full(len(pairs.similar), 1 / len(pairs.similar))
     while True:
         bit = _learn_bit(pairs, weights)
         yield bit
         photo_bits = sign(pairs.photos @ bit.photos - bit.photo_cut)[pairs.photo_rows]
         sketch_bits = sign(pairs.sketches @ bit.sketches - bit.sketch_cut)[pairs.sketch_rows]
-        # A bit that is right about every pair would get an infinite step, and leave nothing to weigh.
+        # A bit that is right about every pair would get an infinite step and zero weights.
         step = np.arctanh(np.clip(bit.agreement, -0.999, 0.999))
         weights = weights * np.exp(-step * pairs.similar * photo_bits * sketch_bits)
         weights /= weights.sum()
@@ -151,12 +183,12 @@ def _means(features: Matrix, rows: Rows, weights: Matrix, votes: Matrix) -> tupl
     return by_weight, by_vote
 
 
-def _strangers(sketch_rows: Rows, views: Views, rng: np.random.Generator) -> Rows:
-    """Draw for every pair a sketch of another category, from the sketches of the other pairs."""
+def _dissimilar_sketches(sketch_rows: Rows, views: Views, rng: np.random.Generator) -> Rows:
+    """Draw a sketch of another category for every pair, from the sketches of the other pairs."""
     categories = len(np.unique(views.sketch_labels[sketch_rows]))
     if categories < 2:
         raise BadArgument("Dissimilar pairs need at least two categories with photos and sketches.")
     by_category = sketch_rows.reshape(categories, -1)  # pairs come category by category, equally many of each
     others = np.arange(categories)[:, None] + rng.integers(1, categories, by_category.shape)
-    strangers: Rows = by_category[others % categories, np.arange(by_category.shape[1])].ravel()
-    return strangers
+    dissimilar: Rows = by_category[others % categories, np.arange(by_category.shape[1])].ravel()
+    return dissimilar

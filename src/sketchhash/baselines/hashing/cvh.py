@@ -6,14 +6,14 @@ Kumar, Udupa. Learning hash functions for cross-view similarity search. IJCAI 20
 |------------|--------------------------------------------|
 | X⁽¹⁾, X⁽²⁾ | paired photo and sketch features           |
 | A⁽¹⁾, A⁽²⁾ | the weights of both projections            |
-| W          | similarity of training objects: a pair is similar to itself alone |
+| W          | similarity of training objects: a pair is similar only to itself |
 
-Similar objects shall have codes a small Hamming distance apart, summed over all pairs of views. Without the demand that
-codes are binary, and with one-to-one pairs, the two-view problem is that of canonical correlation:
+The codes of similar objects should be a small Hamming distance apart, summed over all pairs of views. If codes need not
+be binary, and pairs are one-to-one, the two-view problem is canonical correlation:
 
     Σ_12 Σ_22⁻¹ Σ_21 a = ρ² Σ_11 a,   b = Σ_22⁻¹ Σ_21 a / ρ,   code = sgn(Aᵀx)
 
-Where we differ: only in the ridge, see `sketchhash.baselines.crossview.cca`, which solves it.
+Where we differ: only in the ridge; `sketchhash.baselines.crossview.cca` solves the problem.
 """
 
 from __future__ import annotations
@@ -21,8 +21,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
+from sketchhash.baselines.linear import DRAWN_PAIRS, RIDGE, STANDARDISED
+from sketchhash.baselines.method import Card, Distance, Kind, Reported, Sees
 
 
 @dataclass(eq=False)
 class CrossViewHashing(CanonicalCorrelation):
-    """Cut each canonical direction at the training mean; signs are the codes."""
+    """Cuts each canonical direction at the training mean; the signs are the codes."""
+
+
+CARD = Card(
+    name="cvh",
+    title="CVH",
+    kind=Kind.HASHING,
+    paper="Kumar, Udupa. Learning hash functions for cross-view similarity search. IJCAI",
+    year=2011,
+    sees=Sees.FEATURES,
+    distance=Distance.HAMMING,
+    method=CrossViewHashing,
+    choices=(STANDARDISED, DRAWN_PAIRS, RIDGE),
+    tuberlin=Reported.by_bits((0.214, 0.294, 0.318), (0.305, 0.411, 0.449)),
+    sketchy=Reported.by_bits((0.325, 0.525, 0.624), (0.459, 0.641, 0.773)),
+)

@@ -12,7 +12,7 @@ Zhang, Li. Large-scale supervised multimodal hashing with semantic correlation m
 | C_xx, C_yy | ``Covariances``, with a ridge                                     |
 | C_xy       | ``cross``: XᵀSY / n² = 2(XᵀL̃)(YᵀL̃)ᵀ / n², since standardised features sum to 0 |
 
-Codes shall reproduce c·S, min ‖sgn(XW_x) sgn(YW_y)ᵀ − cS‖². Without the signs, and with uncorrelated bits
+Codes should reproduce c·S, min ‖sgn(XW_x) sgn(YW_y)ᵀ − cS‖². Without the signs, and with uncorrelated bits
 (W_xᵀC_xxW_x = W_yᵀC_yyW_y = I), this is
 
     C_xy C_yy⁻¹ C_xyᵀ w = ρ² C_xx w,
@@ -21,11 +21,11 @@ which *orthogonal* solves. *Sequential* takes one bit at a time, the leading two
 
     C_xy ← C_xy − (Xᵀsgn(Xw_x))(Yᵀsgn(Yw_y))ᵀ / n²
 
-says what is left to explain. When a bit explains more than the one before it, the remaining bits come from canonical
+is what remains to be explained. When a bit explains more than the one before it, the remaining bits come from canonical
 correlation, the strongest last, as in the authors' program.
 
-Where we differ: the ridge. And C_xy has rank (categories − 1): beyond that the orthogonal problem has ρ = 0, and
-every direction solves it. We take those that correlate most among the pairs.
+Where we differ: in the ridge, and beyond the rank of C_xy, which is (categories − 1). There the orthogonal problem has
+ρ = 0 and every direction solves it; we take those that correlate most among the pairs.
 """
 
 from __future__ import annotations
@@ -36,16 +36,25 @@ from typing import Self
 
 import numpy as np
 
-from sketchhash.baselines.linear import LinearMethod, Projection
-from sketchhash.baselines.pairs import PAIRS, Pairs
-from sketchhash.baselines.spectra import Directions, Whitening, leading_vectors
-from sketchhash.baselines.views import Matrix, Views
+from sketchhash.baselines.linear import (
+    DRAWN_PAIRS,
+    PAIRS,
+    RIDGE,
+    STANDARDISED,
+    Directions,
+    LinearMethod,
+    Pairs,
+    Projection,
+    Whitening,
+    leading_vectors,
+)
+from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
 from sketchhash.codes import sign
 
 
 @dataclass(eq=False)
 class SemanticCorrelation(LinearMethod, ABC):
-    """What both share: pairs, whitening, and maps to the directions that either finds."""
+    """The base of both variants: draws pairs, whitens, and maps to the directions that a variant finds."""
 
     bits: int
     ridge: float = 0.1
@@ -69,10 +78,10 @@ class SemanticCorrelation(LinearMethod, ABC):
 
 
 class OrthogonalCorrelation(SemanticCorrelation):
-    """SCM-Orth: all directions at once, uncorrelated in each view."""
+    """SCM-Orth: solves for all directions at once, uncorrelated in each view."""
 
     def directions(self, pairs: Pairs, whitening: Whitening, semantic: Matrix, plain: Matrix) -> Directions:
-        """Solve the eigenvalue problem, and where it leaves directions open, that of the pairs."""
+        """Solve the eigenvalue problem; fill open directions from the correlation of the pairs."""
         left, strengths, right = np.linalg.svd(whitening.whitened(semantic), full_matrices=False)
         rank = min(int((strengths > 1e-10 * strengths[0]).sum()), self.bits)
         left, right = left[:, :rank], right[:rank].T
@@ -87,10 +96,10 @@ class OrthogonalCorrelation(SemanticCorrelation):
 
 
 class SequentialCorrelation(SemanticCorrelation):
-    """SCM-Seq: one bit after another, each for what the bits before it left unexplained."""
+    """SCM-Seq: learns one bit after another, each for what the earlier bits leave unexplained."""
 
     def directions(self, pairs: Pairs, whitening: Whitening, semantic: Matrix, plain: Matrix) -> Directions:
-        """Take leading directions as long as each explains less than the last, then those of the pairs."""
+        """Take leading directions while each explains less than the last, then those of the pairs."""
         left_over = whitening.whitened(self.bits * semantic)
         photos: list[Matrix] = []
         sketches: list[Matrix] = []
@@ -114,8 +123,41 @@ class SequentialCorrelation(SemanticCorrelation):
         return Directions(np.column_stack(photos), np.column_stack(sketches), np.array(strengths))
 
 
+SEQUENTIAL_CARD = Card(
+    name="scm-seq",
+    title="SCM-Seq",
+    kind=Kind.HASHING,
+    paper="Zhang, Li. Large-scale supervised multimodal hashing with semantic correlation maximization. AAAI",
+    year=2014,
+    sees=Sees.FEATURES,
+    distance=Distance.HAMMING,
+    method=SequentialCorrelation,
+    choices=(STANDARDISED, DRAWN_PAIRS, RIDGE),
+    tuberlin=Reported.by_bits((0.211, 0.276, 0.332), (0.298, 0.372, 0.454)),
+    sketchy=Reported.by_bits((0.306, 0.417, 0.671), (0.442, 0.529, 0.758)),
+)
+ORTHOGONAL_CARD = Card(
+    name="scm-orth",
+    title="SCM-Orth",
+    kind=Kind.HASHING,
+    paper="Zhang, Li. Large-scale supervised multimodal hashing with semantic correlation maximization. AAAI",
+    year=2014,
+    sees=Sees.FEATURES,
+    distance=Distance.HAMMING,
+    method=OrthogonalCorrelation,
+    choices=(
+        STANDARDISED,
+        DRAWN_PAIRS,
+        RIDGE,
+        "Bits beyond (categories − 1), which the labels leave open, by correlation of the pairs.",
+    ),
+    tuberlin=Reported.by_bits((0.217, 0.301, 0.263), (0.312, 0.420, 0.470)),
+    sketchy=Reported.by_bits((0.346, 0.536, 0.616), (0.467, 0.650, 0.776)),
+)
+
+
 def semantic_cross(pairs: Pairs, views: Views) -> Matrix:
-    """Give XᵀSY / n² over the pairs, through sums by category: ``(photo features, sketch features)``."""
+    """Return XᵀSY / n² over the pairs, from sums by category: ``(photo features, sketch features)``."""
     categories = np.unique(views.photo_labels[pairs.photo_rows])
     photo_sums = (pairs.photos * pairs.photo_shares[:, None]).T @ (views.photo_labels[:, None] == categories)
     sketch_sums = (pairs.sketches * pairs.sketch_shares[:, None]).T @ (views.sketch_labels[:, None] == categories)

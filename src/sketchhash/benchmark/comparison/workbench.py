@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sketchhash.baselines import Sees, Views
-from sketchhash.baselines.views import Given
+from sketchhash.baselines.method import Samples
 from sketchhash.benchmark.comparison.extractors import PhotoTrunk, SketchNet
 from sketchhash.benchmark.comparison.pictures import SKETCH_SIDE, InkStore, photo_pictures
 from sketchhash.benchmark.comparison.task import Task
@@ -62,11 +62,11 @@ class Workbench:
         sketches = [sketch for sketch in self.parts.training_sketches if sketch.label in pictured]
         return Views(self._photos(photos, sees), labels(photos), self._sketches(sketches, sees), labels(sketches))
 
-    def gallery(self, sees: Sees) -> Given:
+    def gallery(self, sees: Sees) -> Samples:
         """Give the photos to be found."""
         return self._photos(self.parts.gallery, sees)
 
-    def queries(self, sees: Sees) -> Given:
+    def queries(self, sees: Sees) -> Samples:
         """Give the sketches that ask."""
         return self._sketches(self.parts.queries, sees)
 
@@ -82,10 +82,10 @@ class Workbench:
         content = f"{self.split.hash} {self._ink_fingerprint}"
         return SketchNet(self._cache / "baselines", self.seed, lesson, content)
 
-    def _photos(self, items: Sequence[Item], sees: Sees) -> Given:
+    def _photos(self, items: Sequence[Item], sees: Sees) -> Samples:
         return self.photo_trunk.features(items) if sees is Sees.FEATURES else photo_pictures(items)
 
-    def _sketches(self, items: Sequence[Item], sees: Sees) -> Given:
+    def _sketches(self, items: Sequence[Item], sees: Sees) -> Samples:
         ink = self._ink.pictures(items)
         return self.sketch_net.features(ink) if sees is Sees.FEATURES else ink
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from sketchhash.baselines import Views
-from sketchhash.baselines.views import Standard
 from sketchhash.errors import BadArgument
 
 
@@ -30,17 +29,3 @@ def test_pictures_are_not_taken_for_features(given):
 def test_a_feature_that_is_no_number_is_refused():
     with pytest.raises(BadArgument, match="not a number"):
         _ = Views(np.array([[np.nan]]), np.zeros(1), np.zeros((1, 1)), np.zeros(1)).matrices
-
-
-def test_weights_count_rows_as_if_they_were_repeated():
-    rng = np.random.default_rng(0)
-    features, counts = rng.normal(size=(5, 3)), np.array([1, 0, 2, 3, 1])
-    weighted, repeated = Standard.of(features, counts / 7), Standard.of(np.repeat(features, counts, axis=0))
-    np.testing.assert_allclose(weighted.mean, repeated.mean)
-    np.testing.assert_allclose(weighted.deviation, repeated.deviation)
-
-
-def test_a_constant_feature_is_shifted_and_not_scaled():
-    constant = np.full((7, 1), 0.1)
-    assert Standard.of(constant).deviation == 1
-    np.testing.assert_allclose(Standard.of(constant)(constant + 2), np.full((7, 1), 2.0))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sketchhash.baselines import Views
-from sketchhash.baselines.pairs import Pairs
+from sketchhash.baselines.linear import Pairs, Standard
 from sketchhash.errors import BadArgument
 
 
@@ -34,3 +34,17 @@ def test_more_directions_than_features_are_refused(views):
     covariances.check(18)
     with pytest.raises(BadArgument, match="19 cannot be learned"):
         covariances.check(19)
+
+
+def test_weights_count_rows_as_if_they_were_repeated():
+    rng = np.random.default_rng(0)
+    features, counts = rng.normal(size=(5, 3)), np.array([1, 0, 2, 3, 1])
+    weighted, repeated = Standard.of(features, counts / 7), Standard.of(np.repeat(features, counts, axis=0))
+    np.testing.assert_allclose(weighted.mean, repeated.mean)
+    np.testing.assert_allclose(weighted.deviation, repeated.deviation)
+
+
+def test_a_constant_feature_is_shifted_and_not_scaled():
+    constant = np.full((7, 1), 0.1)
+    assert Standard.of(constant).deviation == 1
+    np.testing.assert_allclose(Standard.of(constant)(constant + 2), np.full((7, 1), 2.0))

