@@ -1,8 +1,6 @@
 // @ts-check
 /** A drawing in the making: strokes on a square sheet, and every step back and forth. */
 
-import { erase } from "./eraser.js";
-
 /** @typedef {readonly [x: number, y: number]} Point */
 /** @typedef {readonly Point[]} Stroke */
 /** @typedef {readonly Stroke[]} Strokes */
@@ -104,4 +102,86 @@ export class Drawing extends EventTarget {
     this.#strokes = strokes;
     this.dispatchEvent(new Event("change"));
   }
+}
+
+/**
+ * Give what is left of the strokes; the very same list if nothing was touched.
+ * @param {Strokes} strokes
+ * @param {Point} from
+ * @param {Point} to
+ * @param {number} radius
+ * @returns {Strokes}
+ */
+function erase(strokes, from, to, radius) {
+  const steps = Math.max(1, Math.ceil(distance(from, to) / (radius / 2)));
+  let left = strokes;
+  for (let step = 1; step <= steps; step++) {
+    const centre = between(from, to, step / steps);
+    left = left.flatMap((stroke) => piecesOutside(stroke, centre, radius));
+  }
+  const isUntouched = left.length === strokes.length && left.every((stroke, place) => stroke === strokes[place]);
+  return isUntouched ? strokes : left;
+}
+
+/**
+ * @param {Stroke} stroke
+ * @param {Point} centre
+ * @param {number} radius
+ * @returns {Stroke[]}
+ */
+function piecesOutside(stroke, centre, radius) {
+  const isOutside = (/** @type {Point} */ point) => distance(point, centre) >= radius;
+  if (stroke.length === 1) return isOutside(stroke[0]) ? [stroke] : [];
+
+  /** @type {Point[][]} */
+  const pieces = [[]];
+  let isCut = !isOutside(stroke[0]);
+  if (!isCut) pieces[0].push(stroke[0]);
+  for (let i = 1; i < stroke.length; i++) {
+    const [a, b] = [stroke[i - 1], stroke[i]];
+    const { enter, leave } = crossings(a, b, centre, radius);
+    if (0 < enter && enter < 1) {
+      pieces.at(-1)?.push(between(a, b, enter));
+      pieces.push([]);
+      isCut = true;
+    }
+    if (0 < leave && leave < 1) pieces.push([between(a, b, leave)]);
+    if (isOutside(b)) pieces.at(-1)?.push(b);
+  }
+  // A piece of one point is a crumb on the circle's edge, not something that was drawn.
+  return isCut ? pieces.filter((piece) => piece.length > 1) : [stroke];
+}
+
+/**
+ * Say where the line through a and b meets the circle, as shares of the way from a to b; NaN if it misses.
+ * @param {Point} a
+ * @param {Point} b
+ * @param {Point} centre
+ * @param {number} radius
+ */
+function crossings(a, b, centre, radius) {
+  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+  const [cx, cy] = [centre[0] - a[0], centre[1] - a[1]];
+  const squaredLength = dx * dx + dy * dy;
+  const nearest = (cx * dx + cy * dy) / squaredLength;
+  const half = Math.sqrt(nearest * nearest - (cx * cx + cy * cy - radius * radius) / squaredLength);
+  return { enter: nearest - half, leave: nearest + half };
+}
+
+/**
+ * @param {Point} a
+ * @param {Point} b
+ */
+function distance(a, b) {
+  return Math.hypot(a[0] - b[0], a[1] - b[1]);
+}
+
+/**
+ * @param {Point} a
+ * @param {Point} b
+ * @param {number} share
+ * @returns {Point}
+ */
+function between(a, b, share) {
+  return [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
 }

@@ -1,8 +1,7 @@
 // @ts-check
 /** Which photos to search in, and how many hits to show. */
 
-import { make, part } from "./dom.js";
-import { asCount } from "./words.js";
+import { asCount, make, part } from "./dom.js";
 
 /** @typedef {import("./api.js").Filters} Filters */
 

@@ -4,23 +4,17 @@
 import { About } from "./about.js";
 import { askForToken, enter } from "./access.js";
 import { Problem, fetchGallery, search } from "./api.js";
-import { drawWithArrows } from "./arrows.js";
-import { drawBarcode } from "./barcode.js";
-import { Sheet } from "./canvas.js";
-import { part } from "./dom.js";
+import { asDuration, counted, part } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { FilterBar } from "./filters.js";
 import { HitGrid } from "./hits.js";
-import { liveSearch } from "./live.js";
-import { Notes } from "./notes.js";
-import { listenForPictures } from "./picture.js";
-import { retryLater } from "./retry.js";
+import { liveSearch, retryLater } from "./live.js";
+import { Subject, listenForPictures } from "./picture.js";
+import { Sheet, Tools, drawWithArrows } from "./sheet.js";
 import { listenForShortcuts } from "./shortcuts.js";
-import { Subject } from "./subject.js";
-import { Tools } from "./tools.js";
+import { Notes, drawBarcode } from "./status.js";
 import { toggleTheme } from "./theme.js";
 import { Viewer } from "./viewer.js";
-import { asDuration, counted } from "./words.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./api.js").Question} Question */

@@ -2,9 +2,8 @@
 /** One hit at full size, with what is known of it, and the way to its neighbours in the grid. */
 
 import { fetchDetails, photoAddress, thumbnailAddress } from "./api.js";
-import { describe, part } from "./dom.js";
+import { asDate, asSize, describe, part } from "./dom.js";
 import { percent } from "./hits.js";
-import { asDate, asSize } from "./words.js";
 
 /** @typedef {import("./api.js").Hit} Hit */
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** The sheet on the screen: pointers become strokes, and strokes become ink. */
 
+import { part } from "./dom.js";
 import { SHEET_SIDE } from "./drawing.js";
 
 /** @typedef {import("./drawing.js").Point} Point */
@@ -147,4 +148,101 @@ function inkStroke(context, stroke) {
   }
   context.lineTo(...end);
   context.stroke();
+}
+
+const STEP = SHEET_SIDE / 32;
+const FINE_STEP = STEP / 4;
+
+/** @type {Record<string, Point>} */
+const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {import("./drawing.js").Drawing} drawing
+ * @param {Sheet} sheet
+ * @param {(words: string) => void} announce
+ */
+export function drawWithArrows(canvas, drawing, sheet, announce) {
+  /** @type {Point} */
+  let place = [SHEET_SIDE / 2, SHEET_SIDE / 2];
+  let isDown = false;
+
+  canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " ") togglePen();
+    else if (event.key in DIRECTIONS) move(DIRECTIONS[event.key], event.shiftKey ? FINE_STEP : STEP);
+    else return;
+    event.preventDefault();
+    sheet.point(place);
+  });
+  canvas.addEventListener("blur", () => {
+    isDown = false;
+    sheet.point(null);
+  });
+
+  function togglePen() {
+    isDown = !isDown;
+    announce(isDown ? "Pen down" : "Pen up");
+    if (!isDown) return;
+    drawing.begin();
+    drawing.startStroke(place);
+  }
+
+  /**
+   * @param {Point} direction
+   * @param {number} step
+   */
+  function move([x, y], step) {
+    place = [inside(place[0] + x * step), inside(place[1] + y * step)];
+    if (isDown) drawing.extendStroke([place]);
+  }
+}
+
+/** @param {number} coordinate */
+function inside(coordinate) {
+  return Math.min(Math.max(coordinate, 0), SHEET_SIDE);
+}
+
+export class Tools {
+  /** @type {import("./drawing.js").Drawing} */
+  #drawing;
+  /** @type {Sheet} */
+  #sheet;
+  #pen = part("tool-pen", HTMLButtonElement);
+  #eraser = part("tool-eraser", HTMLButtonElement);
+  #undo = part("tool-undo", HTMLButtonElement);
+  #redo = part("tool-redo", HTMLButtonElement);
+  #clear = part("tool-clear", HTMLButtonElement);
+  #hint = part("sheet-hint", HTMLElement);
+
+  /**
+   * @param {import("./drawing.js").Drawing} drawing
+   * @param {Sheet} sheet
+   */
+  constructor(drawing, sheet) {
+    this.#drawing = drawing;
+    this.#sheet = sheet;
+    this.#pen.addEventListener("click", () => this.take("pen"));
+    this.#eraser.addEventListener("click", () => this.take("eraser"));
+    this.#undo.addEventListener("click", () => drawing.undo());
+    this.#redo.addEventListener("click", () => drawing.redo());
+    this.#clear.addEventListener("click", () => drawing.clear());
+    drawing.addEventListener("change", () => this.#refresh());
+    this.#refresh();
+  }
+
+  /** @param {Tool} tool */
+  take(tool) {
+    this.#sheet.tool = tool;
+    this.#sheet.point(null);
+    this.#pen.ariaPressed = String(tool === "pen");
+    this.#eraser.ariaPressed = String(tool === "eraser");
+  }
+
+  #refresh() {
+    this.#undo.disabled = !this.#drawing.canUndo;
+    this.#redo.disabled = !this.#drawing.canRedo;
+    this.#clear.disabled = this.#drawing.isEmpty;
+    this.#hint.hidden = !this.#drawing.isEmpty;
+  }
 }

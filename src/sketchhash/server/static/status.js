@@ -1,8 +1,7 @@
 // @ts-check
 /** What the page says about the search: to the eye above the grid, to the ear in a live region. */
 
-import { make, part } from "./dom.js";
-import { counted } from "./words.js";
+import { counted, make, part } from "./dom.js";
 
 /** @typedef {{ label: string, act: () => void }} Offer */
 
@@ -108,4 +107,15 @@ export class Notes {
     this.#note.replaceChildren(make("p", {}, words));
     if (offer) this.#note.append(make("button", { type: "button", onclick: offer.act }, offer.label));
   }
+}
+
+/**
+ * @param {SVGSVGElement} picture
+ * @param {string} code hexadecimal, highest bit first
+ */
+export function drawBarcode(picture, code) {
+  const bits = [...code].flatMap((digit) => [...Number.parseInt(digit, 16).toString(2).padStart(4, "0")]);
+  const bars = bits.map((bit, place) => (bit === "1" ? `M${place} 0h1v1h-1z` : ""));
+  picture.setAttribute("viewBox", `0 0 ${Math.max(bits.length, 1)} 1`);
+  picture.querySelector("path")?.setAttribute("d", bars.join(""));
 }
