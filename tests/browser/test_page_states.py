@@ -48,19 +48,20 @@ def test_offline_keeps_the_drawing_and_comes_back_by_itself(open_page, draw, ser
     expect(page.locator("#hits li")).to_have_count(40)
     page.context.set_offline(True)
     draw(page, [(0.2, 0.2), (0.8, 0.2)])
-    expect(page.get_by_text("The gallery does not answer. Your drawing is kept.")).to_be_visible()
+    expect(page.locator("#note")).to_contain_text("The gallery does not answer. Your drawing is kept.")
     expect(page.locator("#hits li")).to_have_count(40)
     photograph_page(page, "offline")
     page.context.set_offline(False)
-    expect(page.get_by_text("The gallery does not answer.")).to_be_hidden()
+    expect(page.locator("#note")).to_be_hidden()
     assert len(service.searches[-1]["strokes"]) == 2
 
 
 def test_a_busy_gallery_is_asked_again_less_and_less_often(page, draw, service):
     service.failure = (503, "The gallery is being opened.")
     draw(page, LINE)
-    expect(page.get_by_text("The gallery is being opened. Your drawing is kept. Trying again in 2 s")).to_be_visible()
-    expect(page.get_by_text("Trying again in 4 seconds.")).to_be_visible()
+    note = page.locator("#note")
+    expect(note).to_contain_text("The gallery is being opened. Your drawing is kept. Trying again in 2 seconds.")
+    expect(note).to_contain_text("Trying again in 4 seconds.")
     service.failure = None
     page.get_by_role("button", name="Try now").click()
     expect(page.locator("#hits li")).to_have_count(40)

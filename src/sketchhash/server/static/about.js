@@ -1,8 +1,8 @@
 // @ts-check
-/** About this gallery: what it holds, which model reads it, and where the time of the last search went. */
+/** About this gallery: its numbers and its map, the model and its card, and the timings of the last search. */
 
 import { fetchGallery, fetchMap, thumbnailAddress } from "./api.js";
-import { asCount, asDate, asDuration, asSize, describe, make, part } from "./dom.js";
+import { asCount, asDate, asDuration, asSize, byId, describe, make } from "./dom.js";
 
 /** @typedef {import("./api.js").Gallery} Gallery */
 /** @typedef {import("./api.js").Timings} Timings */
@@ -11,7 +11,7 @@ import { asCount, asDate, asDuration, asSize, describe, make, part } from "./dom
 const STAGES = /** @type {const} */ (["ink", "encode", "search"]);
 
 export class About {
-  #dialog = part("about", HTMLDialogElement);
+  #dialog = byId("about", HTMLDialogElement);
   #map = new CodeMap();
   /** @type {Timings | null} */
   lastTimings = null;
@@ -19,7 +19,7 @@ export class About {
   async open() {
     this.#dialog.showModal();
     showTimings(this.lastTimings);
-    const problem = part("about-problem", HTMLElement);
+    const problem = byId("about-problem", HTMLElement);
     try {
       showGallery(await fetchGallery());
       problem.textContent = "";
@@ -29,10 +29,10 @@ export class About {
     await this.#showMap();
   }
 
-  /** A service may have no map to give: then there is none to show. */
+  /** Show the map, if the service has one. */
   async #showMap() {
     const points = await fetchMap().catch(() => []);
-    part("map", HTMLElement).hidden = points.length === 0;
+    byId("map", HTMLElement).hidden = points.length === 0;
     this.#map.show(points);
   }
 }
@@ -40,7 +40,7 @@ export class About {
 /** @param {Gallery} gallery */
 function showGallery(gallery) {
   const { model } = gallery;
-  describe(part("about-facts", HTMLElement), [
+  describe(byId("about-facts", HTMLElement), [
     ["Photos", asCount(gallery.photos)],
     ["Bits in a code", asCount(gallery.bits)],
     ["Memory of the codes", asSize(gallery.memory_bytes)],
@@ -49,17 +49,17 @@ function showGallery(gallery) {
     ["sketchhash", gallery.version],
   ]);
   describe(
-    part("about-scores", HTMLElement),
+    byId("about-scores", HTMLElement),
     Object.entries(model.scores).map(([measure, score]) => [measure, score.toFixed(3)]),
   );
-  part("about-categories-title", HTMLElement).textContent = `What it learnt: ${asCount(model.categories.length)} categories`;
-  part("about-categories", HTMLElement).replaceChildren(...model.categories.map((name) => make("li", {}, name)));
-  part("about-card", HTMLElement).replaceChildren(...renderMarkdown(model.card));
+  byId("about-categories-title", HTMLElement).textContent = `What it learnt: ${asCount(model.categories.length)} categories`;
+  byId("about-categories", HTMLElement).replaceChildren(...model.categories.map((name) => make("li", {}, name)));
+  byId("about-card", HTMLElement).replaceChildren(...renderMarkdown(model.card));
 }
 
 /** @param {Timings | null} timings */
 function showTimings(timings) {
-  const chart = part("about-timings", HTMLElement);
+  const chart = byId("about-timings", HTMLElement);
   if (!timings) return chart.replaceChildren(make("p", {}, "Search once, and its stages show here."));
   const rows = STAGES.filter((stage) => timings[stage] > 0).map((stage) => {
     const milliseconds = timings[stage];
@@ -72,21 +72,22 @@ function showTimings(timings) {
 }
 
 const DOT_RADIUS = 3.5;
-const REACH = 14;
-const EDGE = 10;
-// Neighbouring labels get hues far apart: steps of the golden angle.
+const HOVER_RADIUS = 14;
+const MARGIN = 10;
+// Steps of the golden angle give neighbouring labels very different hues.
 const GOLDEN_ANGLE = 137.508;
 
+/** A map of codes: photos with similar codes are close together, and the colour of a dot is its label. */
 class CodeMap {
-  #canvas = part("map-canvas", HTMLCanvasElement);
-  #tip = part("map-tip", HTMLElement);
-  #tipImage = part("map-tip-image", HTMLImageElement);
-  #tipLabel = part("map-tip-label", HTMLElement);
+  #canvas = byId("map-canvas", HTMLCanvasElement);
+  #tip = byId("map-tip", HTMLElement);
+  #tipImage = byId("map-tip-image", HTMLImageElement);
+  #tipLabel = byId("map-tip-label", HTMLElement);
   /** @type {{ point: MapPoint, x: number, y: number, colour: string }[]} */
   #dots = [];
 
   constructor() {
-    this.#canvas.addEventListener("pointermove", (event) => this.#pointAt(event.offsetX, event.offsetY));
+    this.#canvas.addEventListener("pointermove", (event) => this.#showTip(event.offsetX, event.offsetY));
     this.#canvas.addEventListener("pointerleave", () => (this.#tip.hidden = true));
     new ResizeObserver(() => this.#render()).observe(this.#canvas);
   }
@@ -94,8 +95,8 @@ class CodeMap {
   /** @param {MapPoint[]} points */
   show(points) {
     const labels = [...new Set(points.map(({ label }) => label))].sort();
-    const across = span(points.map(({ x }) => x));
-    const down = span(points.map(({ y }) => y));
+    const across = scale(points.map(({ x }) => x));
+    const down = scale(points.map(({ y }) => y));
     this.#dots = points.map((point) => ({
       point,
       x: across(point.x),
@@ -116,7 +117,7 @@ class CodeMap {
     for (const dot of this.#dots) {
       context.fillStyle = dot.colour;
       context.beginPath();
-      context.arc(...this.#placeOf(dot), DOT_RADIUS, 0, 2 * Math.PI);
+      context.arc(...this.#positionOf(dot), DOT_RADIUS, 0, 2 * Math.PI);
       context.fill();
     }
   }
@@ -125,15 +126,15 @@ class CodeMap {
    * @param {number} x
    * @param {number} y
    */
-  #pointAt(x, y) {
+  #showTip(x, y) {
     const away = (/** @type {{ x: number, y: number }} */ dot) => {
-      const [dotX, dotY] = this.#placeOf(dot);
+      const [dotX, dotY] = this.#positionOf(dot);
       return Math.hypot(dotX - x, dotY - y);
     };
     const nearest = this.#dots.reduce((best, dot) => (away(dot) < away(best) ? dot : best), this.#dots[0]);
-    this.#tip.hidden = !nearest || away(nearest) > REACH;
+    this.#tip.hidden = !nearest || away(nearest) > HOVER_RADIUS;
     if (this.#tip.hidden) return;
-    const [left, top] = this.#placeOf(nearest);
+    const [left, top] = this.#positionOf(nearest);
     this.#tip.style.setProperty("--x", `${left}px`);
     this.#tip.style.setProperty("--y", `${top}px`);
     const address = thumbnailAddress(nearest.point.id);
@@ -145,27 +146,28 @@ class CodeMap {
    * @param {{ x: number, y: number }} dot
    * @returns {[number, number]}
    */
-  #placeOf({ x, y }) {
+  #positionOf({ x, y }) {
     return [
-      EDGE + x * (this.#canvas.clientWidth - 2 * EDGE),
-      EDGE + y * (this.#canvas.clientHeight - 2 * EDGE),
+      MARGIN + x * (this.#canvas.clientWidth - 2 * MARGIN),
+      MARGIN + y * (this.#canvas.clientHeight - 2 * MARGIN),
     ];
   }
 }
 
 /**
- * Give a function from values to their share of the way from the lowest to the highest.
+ * Return a function that maps the lowest value to 0 and the highest to 1.
  * @param {number[]} values
  * @returns {(value: number) => number}
  */
-function span(values) {
+function scale(values) {
   const low = values.reduce((a, b) => Math.min(a, b), Infinity);
   const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   return (value) => (high > low ? (value - low) / (high - low) : 0.5);
 }
 
 /**
- * Build elements, never HTML from text: a card may come from anywhere.
+ * Render just enough Markdown for a model card: headings, paragraphs, lists, tables, bold and code.
+ * Elements are built, never HTML from text, because a card may come from anywhere.
  * @param {string} text
  * @returns {HTMLElement[]}
  */

@@ -1,20 +1,20 @@
 // @ts-check
 /**
- * The key to a guarded gallery. A token arrives once in the address, after the `#`, which browsers send to nobody.
- * It opens a session: a cookie then lets thumbnails through, and the token goes with every call.
+ * The token of a guarded gallery. It arrives once in the address, after the `#`, a part that browsers do not send.
+ * It opens a session, whose cookie lets thumbnails through, and is sent with every call.
  */
 
-import { part } from "./dom.js";
+import { byId } from "./dom.js";
 
 const STORED_AS = "sketchhash.token";
 
-/** @returns {Record<string, string>} */
+/** Return the headers that prove the token. @returns {Record<string, string>} */
 export function authorisation() {
   const token = sessionStorage.getItem(STORED_AS);
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
 
-/** Take the token out of the address, if there is one, and open a session with a token kept from before. */
+/** Move the token from the address into storage, and open a session if a token is stored. */
 export async function enter() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) {
@@ -25,21 +25,21 @@ export async function enter() {
 }
 
 /**
- * Ask for a token until one fits.
- * @param {() => void} entered
+ * Show a dialog that asks for a token until one is accepted.
+ * @param {() => void} entered called when the session is open
  */
 export function askForToken(entered) {
-  const dialog = part("access", HTMLDialogElement);
-  const field = part("access-token", HTMLInputElement);
-  const refusal = part("access-refusal", HTMLElement);
+  const dialog = byId("access", HTMLDialogElement);
+  const field = byId("access-token", HTMLInputElement);
+  const refusal = byId("access-refusal", HTMLElement);
   if (dialog.open) return;
 
   dialog.onsubmit = async (event) => {
     event.preventDefault();
     sessionStorage.setItem(STORED_AS, field.value.trim());
-    const fits = await openSession();
-    refusal.hidden = fits;
-    if (fits) {
+    const isAccepted = await openSession();
+    refusal.hidden = isAccepted;
+    if (isAccepted) {
       dialog.close();
       entered();
     } else {
@@ -50,7 +50,7 @@ export function askForToken(entered) {
   dialog.showModal();
 }
 
-/** A service that cannot be reached is not a refusal: the first search will tell. */
+/** Return whether the service accepts the token; one that cannot be reached does not, and the first search reports it. */
 async function openSession() {
   try {
     return (await fetch("api/session", { method: "POST", headers: authorisation() })).ok;

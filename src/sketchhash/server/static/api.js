@@ -1,5 +1,5 @@
 // @ts-check
-/** The service as functions. Paths are relative, so the page works behind any prefix. */
+/** Calls to the service. Paths are relative, so that the page works behind any prefix. */
 
 import { authorisation } from "./access.js";
 
@@ -19,13 +19,13 @@ import { authorisation } from "./access.js";
  * @typedef {"photo" | "sketch"} PictureKind
  * @typedef {{ by: "drawing", strokes: import("./drawing.js").Strokes }
  *   | { by: "picture", picture: Blob, kind: PictureKind }
- *   | { by: "photo", hit: Hit }} Question
+ *   | { by: "photo", hit: Hit }} Query
  */
 
-/** Why the service did not answer, in words for the person at the page. */
-export class Problem extends Error {
+/** The service did not answer, or refused; the message is for the person at the page. */
+export class ServiceError extends Error {
   /**
-   * @param {number} status of the answer, 0 when there was none
+   * @param {number} status of the response, 0 if there was none
    * @param {string} message
    * @param {number | null} retryAfter seconds
    */
@@ -35,40 +35,41 @@ export class Problem extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Whether it may pass by itself: nobody answered, or a service (or a proxy before it) that is not ready. */
-  get passes() {
+  /** Whether trying again may help: there was no response, or the service (or a proxy before it) is not ready. */
+  get isTemporary() {
     return [0, 502, 503, 504].includes(this.status);
   }
 }
 
 /**
- * @param {Question} question
+ * Search by a drawing, a picture or a photo of the gallery.
+ * @param {Query} query
  * @param {Filters} filters
  * @param {AbortSignal} signal
  * @returns {Promise<Answer>}
  */
-export function search(question, filters, signal) {
-  switch (question.by) {
+export function search(query, filters, signal) {
+  switch (query.by) {
     case "drawing":
       return call("api/search", {
         method: "POST",
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ strokes: question.strokes, ...filters }),
+        body: JSON.stringify({ strokes: query.strokes, ...filters }),
         signal,
       });
     case "picture": {
       const form = new FormData();
-      form.set("picture", question.picture);
-      form.set("kind", question.kind);
+      form.set("picture", query.picture);
+      form.set("kind", query.kind);
       for (const [name, value] of filled(filters)) form.set(name, value);
       return call("api/search", { method: "POST", body: form, signal });
     }
     case "photo":
-      return call(`api/photos/${question.hit.id}/similar?${new URLSearchParams(filled(filters))}`, { signal });
+      return call(`api/photos/${query.hit.id}/similar?${new URLSearchParams(filled(filters))}`, { signal });
   }
 }
 
-/** The service's edition of the pictures: an address that names it may be cached for good. */
+/** The service's edition; responses to addresses that name it may be cached for ever. */
 let edition = "";
 
 /** @returns {Promise<Gallery>} */
@@ -95,6 +96,7 @@ export const photoAddress = (id) => `api/photos/${id}?v=${edition}`;
 export const thumbnailAddress = (id) => `api/photos/${id}/thumbnail?v=${edition}`;
 
 /**
+ * Return the filters that are set.
  * @param {Filters} filters
  * @returns {[string, string][]}
  */
@@ -112,17 +114,17 @@ async function call(path, request = {}) {
     response = await fetch(path, { ...request, headers: { ...authorisation(), ...request.headers } });
   } catch (error) {
     if (request.signal?.aborted) throw error;
-    throw new Problem(0, "The gallery does not answer.");
+    throw new ServiceError(0, "The gallery does not answer.");
   }
-  if (!response.ok) throw await problemOf(response);
+  if (!response.ok) throw await serviceError(response);
   return response.json();
 }
 
 /** @param {Response} response */
-async function problemOf(response) {
-  // A proxy in between may answer with something else than the service's JSON.
+async function serviceError(response) {
+  // A proxy in between may answer with something other than the service's JSON.
   const { error } = await response.json().catch(() => ({}));
-  return new Problem(
+  return new ServiceError(
     response.status,
     error?.message ?? `The gallery answered with status ${response.status}.`,
     Number(response.headers.get("Retry-After")) || null,

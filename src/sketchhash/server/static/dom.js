@@ -1,21 +1,21 @@
 // @ts-check
-/** Finding and making the parts of the page. */
+/** Elements of the page, and numbers, sizes and times as people read them. */
 
 /**
- * Find a part of the page by its id, as the type it is.
- * @template {Element} Part
+ * Return the element with an id; throw if it is missing or of another type.
+ * @template {Element} Type
  * @param {string} id
- * @param {new () => Part} type
- * @returns {Part}
+ * @param {new () => Type} type
+ * @returns {Type}
  */
-export function part(id, type) {
+export function byId(id, type) {
   const found = document.getElementById(id);
   if (!(found instanceof type)) throw new Error(`The page has no ${type.name} #${id}.`);
   return found;
 }
 
 /**
- * Make an element; text and elements become its content.
+ * Create an element; text and elements become its content.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Partial<HTMLElementTagNameMap[Tag]>} properties
@@ -29,7 +29,7 @@ export function make(tag, properties = {}, ...content) {
 }
 
 /**
- * Fill a description list with terms and what they are.
+ * Fill a description list with terms and their descriptions.
  * @param {HTMLElement} list
  * @param {[term: string, description: string][]} rows
  */

@@ -1,16 +1,16 @@
 // @ts-check
-/** A drawing in the making: strokes on a square sheet, and every step back and forth. */
+/** A drawing: strokes on a square sheet, with undo, redo and an eraser. */
 
 /** @typedef {readonly [x: number, y: number]} Point */
 /** @typedef {readonly Point[]} Stroke */
 /** @typedef {readonly Stroke[]} Strokes */
 
-/** The side of the sheet. Strokes keep these units, however large the sheet is shown. */
+/** The side of the sheet, in the units of strokes, however large it is shown. */
 export const SHEET_SIDE = 512;
 
 /**
- * Strokes are never changed in place, so a step of undo is nothing but the list as it was.
- * Tells of every change with a `change` event.
+ * Strokes are never changed in place, so a step of undo is simply the previous list.
+ * Dispatches a `change` event after every change.
  */
 export class Drawing extends EventTarget {
   /** @type {Strokes} */
@@ -38,35 +38,35 @@ export class Drawing extends EventTarget {
     return this.#future.length > 0;
   }
 
-  /** Begin a gesture: whatever it changes is one step of undo. */
+  /** Begin a gesture; everything it changes is one step of undo. */
   begin() {
     this.#gestureStart = this.#strokes;
   }
 
   /** @param {Point} point */
   startStroke(point) {
-    this.#become([...this.#strokes, [point]]);
+    this.#change([...this.#strokes, [point]]);
   }
 
   /** @param {Point[]} points */
   extendStroke(points) {
     const last = this.#strokes.at(-1);
-    if (last && points.length) this.#become([...this.#strokes.slice(0, -1), [...last, ...points]]);
+    if (last && points.length) this.#change([...this.#strokes.slice(0, -1), [...last, ...points]]);
   }
 
   /**
-   * Rub out what lies within `radius` of the way from one point to another.
+   * Erase what lies within `radius` of the line from one point to another.
    * @param {Point} from
    * @param {Point} to
    * @param {number} radius
    */
-  rub(from, to, radius) {
-    this.#become(erase(this.#strokes, from, to, radius));
+  erase(from, to, radius) {
+    this.#change(withoutPath(this.#strokes, from, to, radius));
   }
 
   clear() {
     this.begin();
-    if (!this.isEmpty) this.#become([]);
+    if (!this.isEmpty) this.#change([]);
   }
 
   undo() {
@@ -78,7 +78,7 @@ export class Drawing extends EventTarget {
   }
 
   /** @param {Strokes} strokes */
-  #become(strokes) {
+  #change(strokes) {
     if (strokes === this.#strokes) return;
     if (this.#past.at(-1) !== this.#gestureStart) this.#past.push(this.#gestureStart);
     this.#future = [];
@@ -105,25 +105,26 @@ export class Drawing extends EventTarget {
 }
 
 /**
- * Give what is left of the strokes; the very same list if nothing was touched.
+ * Return the strokes without what lies near a line; the same list if nothing does.
  * @param {Strokes} strokes
  * @param {Point} from
  * @param {Point} to
  * @param {number} radius
  * @returns {Strokes}
  */
-function erase(strokes, from, to, radius) {
+function withoutPath(strokes, from, to, radius) {
   const steps = Math.max(1, Math.ceil(distance(from, to) / (radius / 2)));
   let left = strokes;
   for (let step = 1; step <= steps; step++) {
     const centre = between(from, to, step / steps);
     left = left.flatMap((stroke) => piecesOutside(stroke, centre, radius));
   }
-  const isUntouched = left.length === strokes.length && left.every((stroke, place) => stroke === strokes[place]);
+  const isUntouched = left.length === strokes.length && left.every((stroke, index) => stroke === strokes[index]);
   return isUntouched ? strokes : left;
 }
 
 /**
+ * Cut a circle out of a stroke, and return the pieces that are left.
  * @param {Stroke} stroke
  * @param {Point} centre
  * @param {number} radius
@@ -148,12 +149,12 @@ function piecesOutside(stroke, centre, radius) {
     if (0 < leave && leave < 1) pieces.push([between(a, b, leave)]);
     if (isOutside(b)) pieces.at(-1)?.push(b);
   }
-  // A piece of one point is a crumb on the circle's edge, not something that was drawn.
+  // A piece of one point is a remnant on the circle's edge, not something that was drawn.
   return isCut ? pieces.filter((piece) => piece.length > 1) : [stroke];
 }
 
 /**
- * Say where the line through a and b meets the circle, as shares of the way from a to b; NaN if it misses.
+ * Return where the line through a and b meets the circle, as fractions of the way from a to b; NaN if it misses.
  * @param {Point} a
  * @param {Point} b
  * @param {Point} centre
@@ -179,9 +180,9 @@ function distance(a, b) {
 /**
  * @param {Point} a
  * @param {Point} b
- * @param {number} share
+ * @param {number} fraction
  * @returns {Point}
  */
-function between(a, b, share) {
-  return [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
+function between(a, b, fraction) {
+  return [a[0] + (b[0] - a[0]) * fraction, a[1] + (b[1] - a[1]) * fraction];
 }

@@ -1,16 +1,16 @@
 // @ts-check
-/** Which photos to search in, and how many hits to show. */
+/** The filters: which photos to search, and how many hits to show. */
 
-import { asCount, make, part } from "./dom.js";
+import { asCount, byId, make } from "./dom.js";
 
 /** @typedef {import("./api.js").Filters} Filters */
 
-/** Tells of every change with a `change` event. */
+/** Dispatches a `change` event after every change. */
 export class FilterBar extends EventTarget {
-  #folder = part("filter-folder", HTMLSelectElement);
-  #label = part("filter-label", HTMLSelectElement);
-  #count = part("filter-count", HTMLInputElement);
-  #countShown = part("filter-count-shown", HTMLOutputElement);
+  #folder = byId("filter-folder", HTMLSelectElement);
+  #label = byId("filter-label", HTMLSelectElement);
+  #count = byId("filter-count", HTMLInputElement);
+  #countShown = byId("filter-count-shown", HTMLOutputElement);
 
   constructor() {
     super();
@@ -28,18 +28,18 @@ export class FilterBar extends EventTarget {
     };
   }
 
-  get isNarrow() {
+  get isFiltering() {
     return Boolean(this.#folder.value || this.#label.value);
   }
 
-  /** Offer the folders and labels there are. @param {import("./api.js").Gallery} gallery */
-  offer(gallery) {
+  /** Offer the folders and labels of a gallery. @param {import("./api.js").Gallery} gallery */
+  showChoices(gallery) {
     const labels = Object.entries(gallery.labels).sort(([a], [b]) => a.localeCompare(b));
     fill(this.#folder, gallery.folders.filter(({ path }) => path).map(({ path, photos }) => [path, photos]));
     fill(this.#label, labels);
   }
 
-  widen() {
+  clear() {
     this.#folder.value = this.#label.value = "";
     this.#changed();
   }
@@ -51,7 +51,7 @@ export class FilterBar extends EventTarget {
 }
 
 /**
- * Offer choices after the first, which is "all"; a select with nothing to choose is hidden.
+ * Fill a select with choices after the first, which is "all"; hide it if there are none.
  * @param {HTMLSelectElement} select
  * @param {[name: string, photos: number][]} choices
  */

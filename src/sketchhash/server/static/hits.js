@@ -7,7 +7,7 @@ import { make } from "./dom.js";
 /** @typedef {import("./api.js").Hit} Hit */
 
 /**
- * Say a similarity as a whole percentage. Rounded down: only what is certain is 100 %.
+ * Format a similarity as a whole percentage, rounded down: only what is certain is 100 %.
  * @param {number} similarity
  */
 export function percent(similarity) {
@@ -19,24 +19,24 @@ export class HitGrid {
   #list;
   /** @type {Map<number, HitCard>} */
   #cards = new Map();
-  /** @type {(place: number) => void} */
+  /** @type {(index: number) => void} */
   #open;
   /** @type {readonly Hit[]} */
   hits = [];
 
   /**
    * @param {HTMLElement} list
-   * @param {(place: number) => void} open what to do when the hit at a place is chosen
+   * @param {(index: number) => void} open called with the index of the hit that is chosen
    */
   constructor(list, open) {
     this.#list = list;
     this.#open = open;
-    list.addEventListener("keydown", (event) => this.#walk(event));
+    list.addEventListener("keydown", (event) => this.#moveFocus(event));
   }
 
   /**
-   * Show hits, nearest first. Cards are kept from one answer to the next, so thumbnails neither flicker nor
-   * load twice, and the focus stays where it was.
+   * Show hits, best first. Cards are kept from one answer to the next, so that thumbnails neither flicker nor
+   * load twice, and the focus stays where it is.
    * @param {readonly Hit[]} hits
    */
   show(hits) {
@@ -44,10 +44,10 @@ export class HitGrid {
     const hadFocus = this.#list.contains(focused);
     this.hits = hits;
     this.#cards = new Map(hits.map((hit) => [hit.id, this.#cards.get(hit.id) ?? new HitCard(hit.id)]));
-    hits.forEach((hit, place) => {
+    hits.forEach((hit, index) => {
       const card = this.#cards.get(hit.id);
       card?.describe(hit);
-      if (card) card.button.onclick = () => this.#open(place);
+      if (card) card.button.onclick = () => this.#open(index);
     });
     this.#list.replaceChildren(...[...this.#cards.values()].map((card) => card.item));
     if (!hadFocus) return;
@@ -55,31 +55,31 @@ export class HitGrid {
     else this.focus(0);
   }
 
-  /** @param {number} place */
-  focus(place) {
-    const hit = this.hits[place];
+  /** @param {number} index */
+  focus(index) {
+    const hit = this.hits[index];
     if (hit) this.#cards.get(hit.id)?.button.focus();
   }
 
   /** @param {KeyboardEvent} event */
-  #walk(event) {
+  #moveFocus(event) {
     const buttons = [...this.#cards.values()].map((card) => card.button);
-    const place = buttons.findIndex((button) => button === document.activeElement);
+    const index = buttons.findIndex((button) => button === document.activeElement);
     const nextRow = buttons.findIndex((button) => button.offsetTop > buttons[0].offsetTop);
     const columns = nextRow === -1 ? buttons.length : nextRow;
     /** @type {Record<string, number>} */
-    const goals = {
-      ArrowLeft: place - 1,
-      ArrowRight: place + 1,
-      ArrowUp: place - columns,
-      ArrowDown: place + columns,
+    const targets = {
+      ArrowLeft: index - 1,
+      ArrowRight: index + 1,
+      ArrowUp: index - columns,
+      ArrowDown: index + columns,
       Home: 0,
       End: buttons.length - 1,
     };
-    const goal = buttons[goals[event.key]];
-    if (!goal) return;
+    const target = buttons[targets[event.key]];
+    if (!target) return;
     event.preventDefault();
-    goal.focus();
+    target.focus();
   }
 }
 

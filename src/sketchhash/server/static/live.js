@@ -1,19 +1,19 @@
 // @ts-check
-/** Search while drawing: the newest question wins, older answers are dropped. */
+/** Search while drawing: the newest query wins and older answers are dropped; failed searches are retried. */
 
 /**
- * @template Question, Answer
- * @typedef {{ question: Question, answer: Answer } | { question: Question, error: unknown }} Outcome
+ * @template Query, Answer
+ * @typedef {{ query: Query, answer: Answer } | { query: Query, error: unknown }} Outcome
  */
 
 /**
- * Give `later`, which waits until the hand rests (but not for ever: a long line shows hits while it is
- * drawn), `now`, which does not wait, and `stop`, which forgets the question.
- * @template Question, Answer
- * @param {(question: Question, signal: AbortSignal) => Promise<Answer>} search
- * @param {(outcome: Outcome<Question, Answer>) => void} show
+ * Return three functions: `later` searches when the hand rests, or after `longestMs`, so that hits appear while a
+ * long line is drawn; `now` searches at once; `stop` drops the query.
+ * @template Query, Answer
+ * @param {(query: Query, signal: AbortSignal) => Promise<Answer>} search
+ * @param {(outcome: Outcome<Query, Answer>) => void} show
  */
-export function liveSearch(search, show, { quietMs = 120, patienceMs = 400 } = {}) {
+export function liveSearch(search, show, { quietMs = 120, longestMs = 400 } = {}) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   /** @type {AbortController | undefined} */
@@ -27,24 +27,24 @@ export function liveSearch(search, show, { quietMs = 120, patienceMs = 400 } = {
     inFlight?.abort();
   }
 
-  /** @param {Question} question */
-  async function now(question) {
+  /** @param {Query} query */
+  async function now(query) {
     stop();
     const request = (inFlight = new AbortController());
     try {
-      const answer = await search(question, request.signal);
-      if (!request.signal.aborted) show({ question, answer });
+      const answer = await search(query, request.signal);
+      if (!request.signal.aborted) show({ query, answer });
     } catch (error) {
-      if (!request.signal.aborted) show({ question, error });
+      if (!request.signal.aborted) show({ query, error });
     }
   }
 
-  /** @param {Question} question */
-  function later(question) {
+  /** @param {Query} query */
+  function later(query) {
     clearTimeout(timer);
     waitingSince ??= performance.now();
-    const patience = patienceMs - (performance.now() - waitingSince);
-    timer = setTimeout(now, Math.max(0, Math.min(quietMs, patience)), question);
+    const left = longestMs - (performance.now() - waitingSince);
+    timer = setTimeout(now, Math.max(0, Math.min(quietMs, left)), query);
   }
 
   return { later, now, stop };
@@ -53,7 +53,10 @@ export function liveSearch(search, show, { quietMs = 120, patienceMs = 400 } = {
 const FIRST_SECONDS = 2;
 const LONGEST_SECONDS = 30;
 
-/** @param {() => void} again */
+/**
+ * Return functions that call `again` by themselves: soon after the first failure, then less and less often.
+ * @param {() => void} again
+ */
 export function retryLater(again) {
   let seconds = FIRST_SECONDS;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -71,18 +74,18 @@ export function retryLater(again) {
   return {
     cancel,
     /**
-     * Plan the next try, and say in how many seconds it comes.
-     * @param {number | null} asked what the service asked for
+     * Schedule the next try, and return in how many seconds it comes.
+     * @param {number | null} asked the seconds that the service asked for
      */
-    plan(asked) {
+    schedule(asked) {
       const wait = asked ?? seconds;
       seconds = Math.min(seconds * 2, LONGEST_SECONDS);
       cancel();
       timer = setTimeout(again, wait * 1000);
       return wait;
     },
-    /** It worked: the next failure is a first one again. */
-    settle() {
+    /** Start again from the shortest delay, after a success. */
+    reset() {
       cancel();
       seconds = FIRST_SECONDS;
     },

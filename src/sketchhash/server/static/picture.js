@@ -1,34 +1,34 @@
 // @ts-check
-/** What is searched for instead of the drawing, laid over the sheet: a picture, or a photo of the gallery. */
+/** Search by a picture (chosen, dropped or pasted) or by a photo of the gallery, which then covers the sheet. */
 
 import { thumbnailAddress } from "./api.js";
-import { part } from "./dom.js";
+import { byId } from "./dom.js";
 
 /** @typedef {import("./api.js").PictureKind} PictureKind */
-/** @typedef {Exclude<import("./api.js").Question, { by: "drawing" }>} SubjectQuestion */
+/** @typedef {Exclude<import("./api.js").Query, { by: "drawing" }>} PictureQuery */
 
-/** Tells with a `change` event when it is looked at as another kind of picture, or put away. */
-export class Subject extends EventTarget {
-  #card = part("subject", HTMLElement);
-  #image = part("subject-image", HTMLImageElement);
-  #caption = part("subject-caption", HTMLElement);
-  #kinds = part("subject-kinds", HTMLFieldSetElement);
-  #close = part("subject-close", HTMLButtonElement);
-  /** @type {SubjectQuestion | null} */
-  #question = null;
+/** The picture that is searched for. Dispatches a `change` event when it, or its kind, changes or it is closed. */
+export class PictureCard extends EventTarget {
+  #card = byId("subject", HTMLElement);
+  #image = byId("subject-image", HTMLImageElement);
+  #caption = byId("subject-caption", HTMLElement);
+  #kinds = byId("subject-kinds", HTMLFieldSetElement);
+  #closeButton = byId("subject-close", HTMLButtonElement);
+  /** @type {PictureQuery | null} */
+  #query = null;
 
   constructor() {
     super();
-    this.#close.addEventListener("click", () => this.putAway());
+    this.#closeButton.addEventListener("click", () => this.close());
     this.#kinds.addEventListener("change", () => {
-      if (this.#question?.by !== "picture") return;
-      this.#question = { ...this.#question, kind: this.#kind };
+      if (this.#query?.by !== "picture") return;
+      this.#query = { ...this.#query, kind: this.#kind };
       this.dispatchEvent(new Event("change"));
     });
   }
 
-  get question() {
-    return this.#question;
+  get query() {
+    return this.#query;
   }
 
   /** @param {File} picture */
@@ -41,27 +41,27 @@ export class Subject extends EventTarget {
     this.#show({ by: "photo", hit }, thumbnailAddress(hit.id), `More like ${hit.name}`);
   }
 
-  putAway() {
-    if (!this.#question) return;
-    this.#question = null;
+  close() {
+    if (!this.#query) return;
+    this.#query = null;
     this.#card.hidden = true;
-    this.#forgetImage();
+    this.#releaseImage();
     this.dispatchEvent(new Event("change"));
   }
 
   /**
-   * @param {SubjectQuestion} question
+   * @param {PictureQuery} query
    * @param {string} address
    * @param {string} caption
    */
-  #show(question, address, caption) {
-    this.#forgetImage();
-    this.#question = question;
+  #show(query, address, caption) {
+    this.#releaseImage();
+    this.#query = query;
     this.#image.src = address;
     this.#caption.textContent = caption;
-    this.#kinds.hidden = question.by !== "picture";
+    this.#kinds.hidden = query.by !== "picture";
     this.#card.hidden = false;
-    this.#close.focus();
+    this.#closeButton.focus();
     this.dispatchEvent(new Event("change"));
   }
 
@@ -71,20 +71,23 @@ export class Subject extends EventTarget {
     return chosen instanceof HTMLInputElement && chosen.value === "sketch" ? "sketch" : "photo";
   }
 
-  #forgetImage() {
+  #releaseImage() {
     if (this.#image.src.startsWith("blob:")) URL.revokeObjectURL(this.#image.src);
     this.#image.removeAttribute("src");
   }
 }
 
-/** @param {(picture: File) => void} take */
+/**
+ * Call `take` with every picture that is chosen, dropped onto the page or pasted.
+ * @param {(picture: File) => void} take
+ */
 export function listenForPictures(take) {
-  const chooser = part("picture-file", HTMLInputElement);
+  const chooser = byId("picture-file", HTMLInputElement);
   chooser.addEventListener("change", () => {
     takeFirst(chooser.files);
     chooser.value = ""; // so that the same file can be chosen again
   });
-  part("picture-choose", HTMLButtonElement).addEventListener("click", () => chooser.click());
+  byId("picture-choose", HTMLButtonElement).addEventListener("click", () => chooser.click());
 
   addEventListener("paste", (event) => takeFirst(event.clipboardData?.files));
 

@@ -1,7 +1,7 @@
 // @ts-check
-/** The sheet on the screen: pointers become strokes, and strokes become ink. */
+/** The sheet on the screen: mouse, finger, pen and keyboard draw on it; the tools beside it. */
 
-import { part } from "./dom.js";
+import { byId } from "./dom.js";
 import { SHEET_SIDE } from "./drawing.js";
 
 /** @typedef {import("./drawing.js").Point} Point */
@@ -10,8 +10,8 @@ import { SHEET_SIDE } from "./drawing.js";
 
 const INK_WIDTH = SHEET_SIDE / 120;
 const ERASER_RADIUS = SHEET_SIDE / 36;
-// Closer points add nothing to the picture, and a drawing may not have endlessly many.
-const SHORTEST_STEP = 1.5;
+// Closer points add nothing to the picture, and the number of points is limited.
+const SHORTEST_SEGMENT = 1.5;
 const PEN_ERASER_BUTTON = 32;
 
 export class Sheet {
@@ -22,7 +22,7 @@ export class Sheet {
   /** @type {import("./drawing.js").Drawing} */
   #drawing;
   /** @type {Tool | null} */
-  #inHand = null;
+  #activeTool = null;
   /** @type {Point} */
   #last = [0, 0];
   /** @type {Point | null} */
@@ -40,21 +40,21 @@ export class Sheet {
     canvas.addEventListener("pointermove", (event) => this.#move(event));
     canvas.addEventListener("pointerup", (event) => this.#up(event));
     canvas.addEventListener("pointercancel", (event) => this.#up(event));
-    canvas.addEventListener("pointerleave", () => this.point(null));
+    canvas.addEventListener("pointerleave", () => this.showCursor(null));
     drawing.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(canvas);
   }
 
   /**
-   * Show where the pen or the eraser is, for who cannot see a mouse pointer there.
-   * @param {Point | null} place
+   * Show where the pen or the eraser is, if there is no mouse pointer; null hides it.
+   * @param {Point | null} point
    */
-  point(place) {
-    this.#cursor = place;
+  showCursor(point) {
+    this.#cursor = point;
     this.redraw();
   }
 
-  /** Draw again before the next frame, once however often it is asked. */
+  /** Redraw before the next frame; several calls make one redraw. */
   redraw() {
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => this.#render());
@@ -64,39 +64,39 @@ export class Sheet {
   #down(event) {
     if (!event.isPrimary || (event.button !== 0 && event.buttons !== PEN_ERASER_BUTTON)) return;
     this.#canvas.setPointerCapture(event.pointerId);
-    this.#inHand = event.buttons === PEN_ERASER_BUTTON ? "eraser" : this.tool;
-    this.#last = this.#placeOf(event);
+    this.#activeTool = event.buttons === PEN_ERASER_BUTTON ? "eraser" : this.tool;
+    this.#last = this.#pointOf(event);
     this.#drawing.begin();
-    if (this.#inHand === "pen") this.#drawing.startStroke(this.#last);
-    else this.#rubTo(this.#last);
+    if (this.#activeTool === "pen") this.#drawing.startStroke(this.#last);
+    else this.#eraseTo(this.#last);
   }
 
   /** @param {PointerEvent} event */
   #move(event) {
-    const isErasing = (this.#inHand ?? this.tool) === "eraser";
-    if (isErasing) this.point(this.#placeOf(event));
-    if (!this.#inHand || !event.isPrimary) return;
+    const isErasing = (this.#activeTool ?? this.tool) === "eraser";
+    if (isErasing) this.showCursor(this.#pointOf(event));
+    if (!this.#activeTool || !event.isPrimary) return;
     const coalesced = event.getCoalescedEvents?.() ?? [];
-    const places = (coalesced.length ? coalesced : [event]).map((one) => this.#placeOf(one));
-    if (isErasing) places.forEach((place) => this.#rubTo(place));
-    else this.#drawing.extendStroke(places.filter((place) => this.#isStep(place)));
+    const points = (coalesced.length ? coalesced : [event]).map((one) => this.#pointOf(one));
+    if (isErasing) points.forEach((point) => this.#eraseTo(point));
+    else this.#drawing.extendStroke(points.filter((point) => this.#isFarEnough(point)));
   }
 
   /** @param {PointerEvent} event */
   #up(event) {
-    if (event.isPrimary) this.#inHand = null;
+    if (event.isPrimary) this.#activeTool = null;
   }
 
-  /** @param {Point} place */
-  #rubTo(place) {
-    this.#drawing.rub(this.#last, place, ERASER_RADIUS);
-    this.#last = place;
+  /** @param {Point} point */
+  #eraseTo(point) {
+    this.#drawing.erase(this.#last, point, ERASER_RADIUS);
+    this.#last = point;
   }
 
-  /** @param {Point} place */
-  #isStep(place) {
-    const isFar = Math.hypot(place[0] - this.#last[0], place[1] - this.#last[1]) >= SHORTEST_STEP;
-    if (isFar) this.#last = place;
+  /** @param {Point} point */
+  #isFarEnough(point) {
+    const isFar = Math.hypot(point[0] - this.#last[0], point[1] - this.#last[1]) >= SHORTEST_SEGMENT;
+    if (isFar) this.#last = point;
     return isFar;
   }
 
@@ -104,10 +104,10 @@ export class Sheet {
    * @param {PointerEvent} event
    * @returns {Point}
    */
-  #placeOf(event) {
+  #pointOf(event) {
     const box = this.#canvas.getBoundingClientRect();
-    const place = (/** @type {number} */ offset) => Math.round((offset / box.width) * SHEET_SIDE * 10) / 10;
-    return [place(event.clientX - box.left), place(event.clientY - box.top)];
+    const onSheet = (/** @type {number} */ offset) => Math.round((offset / box.width) * SHEET_SIDE * 10) / 10;
+    return [onSheet(event.clientX - box.left), onSheet(event.clientY - box.top)];
   }
 
   #render() {
@@ -121,7 +121,7 @@ export class Sheet {
     context.strokeStyle = style.color;
     context.lineCap = context.lineJoin = "round";
     context.lineWidth = INK_WIDTH;
-    for (const stroke of this.#drawing.strokes) inkStroke(context, stroke);
+    for (const stroke of this.#drawing.strokes) drawStroke(context, stroke);
     if (this.#cursor) {
       context.strokeStyle = style.accentColor;
       context.lineWidth = INK_WIDTH / 3;
@@ -133,11 +133,11 @@ export class Sheet {
 }
 
 /**
- * Draw a smooth line: curves from middle to middle, bent by the points between.
+ * Draw a smooth line: curves between the middles of segments, with the points as control points.
  * @param {CanvasRenderingContext2D} context
  * @param {Stroke} stroke
  */
-function inkStroke(context, stroke) {
+function drawStroke(context, stroke) {
   const end = stroke[stroke.length - 1];
   context.beginPath();
   context.moveTo(...stroke[0]);
@@ -157,14 +157,15 @@ const FINE_STEP = STEP / 4;
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
+ * Let arrow keys move a pen, and the space bar put it down and lift it.
  * @param {HTMLCanvasElement} canvas
  * @param {import("./drawing.js").Drawing} drawing
  * @param {Sheet} sheet
  * @param {(words: string) => void} announce
  */
-export function drawWithArrows(canvas, drawing, sheet, announce) {
+export function drawWithKeyboard(canvas, drawing, sheet, announce) {
   /** @type {Point} */
-  let place = [SHEET_SIDE / 2, SHEET_SIDE / 2];
+  let point = [SHEET_SIDE / 2, SHEET_SIDE / 2];
   let isDown = false;
 
   canvas.addEventListener("keydown", (event) => {
@@ -173,11 +174,11 @@ export function drawWithArrows(canvas, drawing, sheet, announce) {
     else if (event.key in DIRECTIONS) move(DIRECTIONS[event.key], event.shiftKey ? FINE_STEP : STEP);
     else return;
     event.preventDefault();
-    sheet.point(place);
+    sheet.showCursor(point);
   });
   canvas.addEventListener("blur", () => {
     isDown = false;
-    sheet.point(null);
+    sheet.showCursor(null);
   });
 
   function togglePen() {
@@ -185,7 +186,7 @@ export function drawWithArrows(canvas, drawing, sheet, announce) {
     announce(isDown ? "Pen down" : "Pen up");
     if (!isDown) return;
     drawing.begin();
-    drawing.startStroke(place);
+    drawing.startStroke(point);
   }
 
   /**
@@ -193,27 +194,28 @@ export function drawWithArrows(canvas, drawing, sheet, announce) {
    * @param {number} step
    */
   function move([x, y], step) {
-    place = [inside(place[0] + x * step), inside(place[1] + y * step)];
-    if (isDown) drawing.extendStroke([place]);
+    point = [clamp(point[0] + x * step), clamp(point[1] + y * step)];
+    if (isDown) drawing.extendStroke([point]);
   }
 }
 
 /** @param {number} coordinate */
-function inside(coordinate) {
+function clamp(coordinate) {
   return Math.min(Math.max(coordinate, 0), SHEET_SIDE);
 }
 
+/** The buttons beside the sheet. */
 export class Tools {
   /** @type {import("./drawing.js").Drawing} */
   #drawing;
   /** @type {Sheet} */
   #sheet;
-  #pen = part("tool-pen", HTMLButtonElement);
-  #eraser = part("tool-eraser", HTMLButtonElement);
-  #undo = part("tool-undo", HTMLButtonElement);
-  #redo = part("tool-redo", HTMLButtonElement);
-  #clear = part("tool-clear", HTMLButtonElement);
-  #hint = part("sheet-hint", HTMLElement);
+  #pen = byId("tool-pen", HTMLButtonElement);
+  #eraser = byId("tool-eraser", HTMLButtonElement);
+  #undo = byId("tool-undo", HTMLButtonElement);
+  #redo = byId("tool-redo", HTMLButtonElement);
+  #clear = byId("tool-clear", HTMLButtonElement);
+  #hint = byId("sheet-hint", HTMLElement);
 
   /**
    * @param {import("./drawing.js").Drawing} drawing
@@ -222,8 +224,8 @@ export class Tools {
   constructor(drawing, sheet) {
     this.#drawing = drawing;
     this.#sheet = sheet;
-    this.#pen.addEventListener("click", () => this.take("pen"));
-    this.#eraser.addEventListener("click", () => this.take("eraser"));
+    this.#pen.addEventListener("click", () => this.choose("pen"));
+    this.#eraser.addEventListener("click", () => this.choose("eraser"));
     this.#undo.addEventListener("click", () => drawing.undo());
     this.#redo.addEventListener("click", () => drawing.redo());
     this.#clear.addEventListener("click", () => drawing.clear());
@@ -232,9 +234,9 @@ export class Tools {
   }
 
   /** @param {Tool} tool */
-  take(tool) {
+  choose(tool) {
     this.#sheet.tool = tool;
-    this.#sheet.point(null);
+    this.#sheet.showCursor(null);
     this.#pen.ariaPressed = String(tool === "pen");
     this.#eraser.ariaPressed = String(tool === "eraser");
   }

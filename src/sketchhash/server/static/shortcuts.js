@@ -1,23 +1,24 @@
 // @ts-check
-/** Keyboard shortcuts: one table runs them and writes their help. */
+/** Keyboard shortcuts: one table defines them and their help. */
 
 import { make } from "./dom.js";
 
 /**
- * A shortcut without `run` is handled where it belongs, and listed here.
+ * A shortcut without `run` is handled elsewhere, and only listed in the help.
  * @typedef {{ keys: string[], does: string, run?: () => void }} Shortcut
  */
 
 /**
+ * Run shortcuts when their keys are pressed, and list them in `help`.
  * @param {Shortcut[]} shortcuts
  * @param {HTMLElement} help
  */
 export function listenForShortcuts(shortcuts, help) {
   addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.altKey || isBusy(event.target)) return;
-    const pressed = nameOf(event);
+    if (event.defaultPrevented || event.altKey || handlesKeys(event.target)) return;
+    const pressed = keyName(event);
     const shortcut = shortcuts.find(({ keys, run }) => run && keys.includes(pressed));
-    // Plain keys keep what else they do, such as Escape, which closes a popover.
+    // Plain keys keep their other effects, such as Escape, which closes a popover.
     if (shortcut && pressed.startsWith("Ctrl+")) event.preventDefault();
     shortcut?.run?.();
   });
@@ -29,14 +30,14 @@ export function listenForShortcuts(shortcuts, help) {
   );
 }
 
-/** Letters typed into a field are letters, and a dialog has keys of its own. @param {EventTarget | null} target */
-function isBusy(target) {
+/** Whether an element handles keys itself, as text fields and dialogs do. @param {EventTarget | null} target */
+function handlesKeys(target) {
   if (!(target instanceof Element)) return false;
   return target.matches("input:not([type=radio], [type=file]), select, textarea") || target.closest("dialog") !== null;
 }
 
 /** @param {KeyboardEvent} event */
-function nameOf(event) {
+function keyName(event) {
   const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
   if (!event.ctrlKey && !event.metaKey) return key;
   return event.shiftKey ? `Ctrl+Shift+${key}` : `Ctrl+${key}`;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Light or dark: as the system says, until the person says otherwise. */
+/** The theme: light or dark as the system says, unless the person has chosen. */
 
 const STORED_AS = "sketchhash.theme";
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
@@ -11,11 +11,11 @@ function theme() {
   return document.documentElement.dataset.theme ?? (systemIsDark.matches ? "dark" : "light");
 }
 
-/** Change over, and remember it unless it is what the system says anyway. */
+/** Switch between light and dark, and remember the choice unless it is the system's anyway. */
 export function toggleTheme() {
   const chosen = theme() === "dark" ? "light" : "dark";
-  const isSystems = (chosen === "dark") === systemIsDark.matches;
-  if (isSystems) localStorage.removeItem(STORED_AS);
+  const isSystemDefault = (chosen === "dark") === systemIsDark.matches;
+  if (isSystemDefault) localStorage.removeItem(STORED_AS);
   else localStorage.setItem(STORED_AS, chosen);
   document.documentElement.dataset.theme = chosen;
   dispatchEvent(new Event("themechange"));

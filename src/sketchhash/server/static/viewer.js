@@ -1,70 +1,70 @@
 // @ts-check
-/** One hit at full size, with what is known of it, and the way to its neighbours in the grid. */
+/** One hit at full size, with its details, and buttons for the previous and the next one. */
 
 import { fetchDetails, photoAddress, thumbnailAddress } from "./api.js";
-import { asDate, asSize, describe, part } from "./dom.js";
+import { asDate, asSize, byId, describe } from "./dom.js";
 import { percent } from "./hits.js";
 
 /** @typedef {import("./api.js").Hit} Hit */
 
 export class Viewer {
-  #dialog = part("viewer", HTMLDialogElement);
-  #picture = part("viewer-picture", HTMLImageElement);
-  #title = part("viewer-title", HTMLElement);
-  #facts = part("viewer-facts", HTMLElement);
-  #previous = part("viewer-previous", HTMLButtonElement);
-  #next = part("viewer-next", HTMLButtonElement);
-  #more = part("viewer-more", HTMLButtonElement);
+  #dialog = byId("viewer", HTMLDialogElement);
+  #picture = byId("viewer-picture", HTMLImageElement);
+  #title = byId("viewer-title", HTMLElement);
+  #facts = byId("viewer-facts", HTMLElement);
+  #previous = byId("viewer-previous", HTMLButtonElement);
+  #next = byId("viewer-next", HTMLButtonElement);
+  #more = byId("viewer-more", HTMLButtonElement);
   /** @type {readonly Hit[]} */
   #hits = [];
-  #place = 0;
+  #index = 0;
   #bits = 0;
-  #asking = new AbortController();
+  #request = new AbortController();
 
   /**
-   * @param {(hit: Hit) => void} moreLike
-   * @param {(place: number) => void} closed
+   * @param {(hit: Hit) => void} moreLike called to search for photos like this hit
+   * @param {(index: number) => void} closed called with the index of the last hit shown
    */
   constructor(moreLike, closed) {
-    this.#previous.addEventListener("click", () => this.#show(this.#place - 1));
-    this.#next.addEventListener("click", () => this.#show(this.#place + 1));
+    this.#previous.addEventListener("click", () => this.#show(this.#index - 1));
+    this.#next.addEventListener("click", () => this.#show(this.#index + 1));
     this.#more.addEventListener("click", () => this.#dialog.close("more"));
-    this.#dialog.addEventListener("keydown", (event) => this.#walk(event));
+    this.#dialog.addEventListener("keydown", (event) => this.#onKey(event));
     this.#dialog.addEventListener("close", () => {
-      this.#asking.abort();
-      if (this.#dialog.returnValue === "more") moreLike(this.#hits[this.#place]);
-      else closed(this.#place);
+      this.#request.abort();
+      if (this.#dialog.returnValue === "more") moreLike(this.#hits[this.#index]);
+      else closed(this.#index);
     });
     this.#picture.addEventListener("load", () => this.#dialog.classList.remove("is-loading"));
-    this.#picture.addEventListener("error", () => this.#pictureIsMissing());
+    this.#picture.addEventListener("error", () => this.#showMissing());
   }
 
   /**
    * @param {readonly Hit[]} hits
-   * @param {number} place
+   * @param {number} index
    * @param {number} bits
    */
-  open(hits, place, bits) {
+  open(hits, index, bits) {
     [this.#hits, this.#bits] = [hits, bits];
-    this.#show(place);
+    this.#show(index);
     this.#dialog.returnValue = "";
     this.#dialog.showModal();
   }
 
   /** @param {KeyboardEvent} event */
-  #walk(event) {
-    if (event.key === "ArrowLeft") this.#show(this.#place - 1);
-    if (event.key === "ArrowRight") this.#show(this.#place + 1);
+  #onKey(event) {
+    if (event.key === "ArrowLeft") this.#show(this.#index - 1);
+    if (event.key === "ArrowRight") this.#show(this.#index + 1);
     if (event.key === "m") this.#more.click();
   }
 
-  /** @param {number} place */
-  #show(place) {
-    const hit = this.#hits[place];
+  /** @param {number} index */
+  #show(index) {
+    const hit = this.#hits[index];
     if (!hit) return;
-    this.#place = place;
-    this.#asking.abort();
-    this.#asking = new AbortController();
+    this.#index = index;
+    this.#request.abort();
+    this.#request = new AbortController();
 
     this.#dialog.classList.add("is-loading");
     this.#dialog.classList.remove("is-missing");
@@ -72,13 +72,13 @@ export class Viewer {
     this.#picture.src = photoAddress(hit.id);
     this.#picture.alt = hit.label ? `${hit.label}: ${hit.name}` : hit.name;
     this.#title.textContent = hit.name;
-    this.#previous.disabled = place === 0;
-    this.#next.disabled = place === this.#hits.length - 1;
-    this.#describe(hit, this.#asking.signal);
+    this.#previous.disabled = index === 0;
+    this.#next.disabled = index === this.#hits.length - 1;
+    this.#describe(hit, this.#request.signal);
   }
 
   /**
-   * Show what the hit itself says at once, and the rest when it comes.
+   * Show what the hit itself says at once, and the details when they arrive.
    * @param {Hit} hit
    * @param {AbortSignal} signal
    */
@@ -99,7 +99,7 @@ export class Viewer {
     ]);
   }
 
-  #pictureIsMissing() {
+  #showMissing() {
     this.#dialog.classList.remove("is-loading");
     this.#dialog.classList.add("is-missing");
   }
