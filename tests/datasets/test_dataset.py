@@ -93,6 +93,18 @@ def test_an_unseen_category_must_exist(berlin):
         draw_joined_split([berlin], 2, unseen_categories=["cat", "dragon"])
 
 
-def test_two_datasets_of_one_name_cannot_be_told_apart(berlin):
-    with pytest.raises(BadArgument, match="names of their own"):
+def test_a_dataset_cannot_be_joined_with_itself(berlin):
+    with pytest.raises(BadArgument, match="berlin is given twice"):
         join([berlin, berlin])
+    with pytest.raises(BadArgument, match="berlin is given twice"):
+        draw_joined_split([berlin, berlin], 2)
+
+
+def test_two_datasets_of_one_name_are_numbered(quick):
+    more = dataset("quick", {"cat": 5, "owl": 5})
+    joined = join([quick, more])
+    assert joined.name == "quick + quick #2"
+    assert [collection(joined, item) for item in joined.sketches].count("quick #2") == 10
+    split = draw_joined_split([quick, more], 2)
+    assert split.dataset == joined.name
+    assert len(split.apply(joined).training_sketches) == len(joined.sketches) - 2 * 5

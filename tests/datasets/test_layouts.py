@@ -21,6 +21,27 @@ def test_a_pair_of_folders_names_its_categories_after_the_folders(folder_pair):
     ]
 
 
+def test_folders_of_categories_without_a_folder_above_are_photos(tmp_path, paint_photo):
+    for path in ("zoo/cat/web_1.webp", "zoo/cat/web_2.jpg", "zoo/crane (machine)/a.webp", "zoo/.cache/a.jpg"):
+        paint_photo(tmp_path / path)
+    dataset = open_dataset(tmp_path / "zoo")
+    assert dataset.name == "zoo"
+    assert not dataset.sketches
+    assert found(dataset.photos, dataset.categories) == [
+        ("cat", "cat/web_1.webp"),
+        ("cat", "cat/web_2.jpg"),
+        ("crane (machine)", "crane (machine)/a.webp"),
+    ]
+    assert "taken for photos" in dataset.remarks[-1]
+
+
+def test_one_folder_of_pictures_is_no_dataset(tmp_path, paint_photo):
+    paint_photo(tmp_path / "holiday" / "beach" / "1.jpg")
+    (tmp_path / "holiday" / "notes").mkdir()
+    with pytest.raises(DatasetProblem, match="at least two of them with pictures"):
+        open_dataset(tmp_path / "holiday")
+
+
 def test_ids_do_not_depend_on_where_the_dataset_lies(folder_pair, tmp_path):
     before = [item.id for item in open_dataset(folder_pair).sketches]
     folder_pair.rename(tmp_path / "moved")
@@ -121,6 +142,16 @@ def test_sketches_and_photos_of_two_datasets_join_over_names_that_mean_the_same(
         "automobile/test_batch_0001",
     ]
     assert "2 categories are in both" in joined.remarks[-1]
+
+
+def test_categories_of_one_meaning_become_one_in_a_pair(tmp_path, paint_photo, paint_sketch):
+    paint_sketch(tmp_path / "drawn" / "sketches" / "ship" / "1.png")
+    for category in ("ship", "cruise ship"):
+        paint_photo(tmp_path / "shown" / "photos" / category / "1.jpg")
+    both = pair(open_dataset(tmp_path / "drawn"), open_dataset(tmp_path / "shown"))
+    assert both.categories == ("ship",)
+    assert [photo.id for photo in both.photos] == ["cruise ship/1.jpg", "ship/1.jpg"]
+    assert "left out are 0 of drawn and 0 of shown" in both.remarks[-1]
 
 
 def test_datasets_without_a_common_category_do_not_join(folder_pair, quickdraw_official, tmp_path):

@@ -2,6 +2,7 @@ import pytest
 
 from sketchhash.datasets.names import (
     fold,
+    meaning,
     sketchy_categories,
     tuberlin_categories,
     zero_shot_categories,
@@ -22,6 +23,21 @@ def test_misspelt_photo_folders_lead_to_their_category():
     assert categories.find("spacesshuttle") == "space shuttle"
     assert categories.find("bearanimal") == "bear (animal)"
     assert categories.find("unicorn") is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("car (sedan)", "automobile"), ("crane (machine)", "crane"), ("ship", "cruise ship"), ("tv", "television")],
+)
+def test_names_of_other_datasets_mean_the_same(one, other):
+    assert meaning(one) == meaning(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("computer monitor", "computer"), ("mug", "coffee cup"), ("nail", "hammer")]
+)
+def test_names_that_only_look_alike_stay_apart(one, other):
+    assert meaning(one) != meaning(other)
 
 
 @pytest.mark.parametrize("name", zero_shot_lists())

@@ -21,6 +21,7 @@ from sketchhash.imaging import InkStyle, normalise_ink, rasterise, read_photo, r
 from sketchhash.imaging.ink import Drawing
 
 _STYLE = InkStyle()
+_NUMBER = " #"
 _SEPARATOR = ": "  # between the name of a dataset and the id of an item that was joined from it
 
 
@@ -79,26 +80,22 @@ def pair(sketches: Dataset, photos: Dataset) -> Dataset:
 
     Categories keep the sketch dataset's spelling; what only one side has is remarked on and left out.
     """
-    photo_labels = {meaning(category): label for label, category in enumerate(photos.categories)}
-    shared = {
-        category: photo_labels[meaning(category)]
-        for category in sketches.categories
-        if meaning(category) in photo_labels
-    }
+    drawn, shown = _by_meaning(sketches), _by_meaning(photos)
+    shared = [key for key in drawn if key in shown]
     if not shared:
         raise DatasetProblem(f"{sketches.name} and {photos.name} have no category in common.")
-    new_sketch_labels = {sketches.categories.index(category): new for new, category in enumerate(shared)}
-    new_photo_labels = {old: new for new, old in enumerate(shared.values())}
+    new_sketch_labels = {old: new for new, key in enumerate(shared) for old in drawn[key]}
+    new_photo_labels = {old: new for new, key in enumerate(shared) for old in shown[key]}
     return Dataset(
         name=f"{sketches.name} → {photos.name}",
-        categories=tuple(shared),
+        categories=tuple(sketches.categories[drawn[key][0]] for key in shared),
         sketches=_relabelled(sketches.sketches, new_sketch_labels),
         photos=_relabelled(photos.photos, new_photo_labels),
         remarks=(
             *sketches.remarks,
             *photos.remarks,
-            f"{len(shared)} categories are in both; left out are {len(sketches.categories) - len(shared)} "
-            f"of {sketches.name} and {len(photos.categories) - len(shared)} of {photos.name}",
+            f"{len(shared)} categories are in both; left out are {len(sketches.categories) - len(new_sketch_labels)} "
+            f"of {sketches.name} and {len(photos.categories) - len(new_photo_labels)} of {photos.name}",
         ),
     )
 
@@ -110,9 +107,7 @@ def join(datasets: Sequence[Dataset]) -> Dataset:
     """
     if len(datasets) == 1:
         return datasets[0]
-    names = [dataset.name for dataset in datasets]
-    if len(set(names)) < len(names):
-        raise BadArgument(f"Datasets to join need names of their own; got {', '.join(names)}. Rename a folder.")
+    datasets = named_apart(datasets)
     spelling: dict[str, str] = {}
     for dataset in datasets:
         for category in dataset.categories:
@@ -131,7 +126,7 @@ def join(datasets: Sequence[Dataset]) -> Dataset:
         return tuple(sorted(items, key=lambda item: (item.label, item.id)))
 
     return Dataset(
-        name=" + ".join(names),
+        name=" + ".join(dataset.name for dataset in datasets),
         categories=categories,
         sketches=joined("sketches"),
         photos=joined("photos"),
@@ -139,8 +134,23 @@ def join(datasets: Sequence[Dataset]) -> Dataset:
     )
 
 
+def named_apart(datasets: Sequence[Dataset]) -> list[Dataset]:
+    """Number the datasets whose name an earlier one has, such as two parts of Quick, Draw!.
+
+    Raises:
+        BadArgument: If a dataset is given twice.
+    """
+    apart: list[Dataset] = []
+    for dataset in datasets:
+        alike = [other for other in apart if other.name.partition(_NUMBER)[0] == dataset.name]
+        if any(_items_of(other) == _items_of(dataset) for other in alike):
+            raise BadArgument(f"{dataset.name} is given twice. Give each dataset to join once.")
+        apart.append(replace(dataset, name=f"{dataset.name}{_NUMBER}{len(alike) + 1}") if alike else dataset)
+    return apart
+
+
 def joined_id(dataset: Dataset, item_id: str) -> str:
-    """Return the id that an item of ``dataset`` has among joined datasets."""
+    """Return the id that an item of ``dataset`` has among joined datasets, which are `named_apart`."""
     return f"{dataset.name}{_SEPARATOR}{item_id}"
 
 
@@ -148,6 +158,18 @@ def collection(dataset: Dataset, item: Item) -> str:
     """Name the dataset that an item of a joined dataset comes from."""
     name, separator, _ = item.id.partition(_SEPARATOR)
     return name if separator else dataset.name
+
+
+def _items_of(dataset: Dataset) -> tuple[list[Item], list[Item]]:
+    return list(dataset.sketches), list(dataset.photos)
+
+
+def _by_meaning(dataset: Dataset) -> dict[str, list[int]]:
+    """Group the labels of categories that mean the same, such as *ship* and *cruise ship*."""
+    labels: dict[str, list[int]] = {}
+    for label, category in enumerate(dataset.categories):
+        labels.setdefault(meaning(category), []).append(label)
+    return labels
 
 
 def _relabelled(items: Sequence[Item], labels: dict[int, int]) -> tuple[Item, ...]:

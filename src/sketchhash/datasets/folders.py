@@ -1,6 +1,7 @@
-"""Pictures in one folder a category: any two folders, TU-Berlin Extension and Sketchy Extension.
+"""Pictures in one folder a category: of anybody's, of TU-Berlin Extension and of Sketchy Extension.
 
 - *two folders*: ``sketches/<category>/*`` and ``photos/<category>/*``; the categories are the names of the folders.
+- *photos alone*: ``<category>/*``, without a folder above them that says what they hold.
 - *TU-Berlin Extension*: 250 categories, 20,000 sketches (Eitz 2012), 204,489 photos (Zhang 2016). Sketches are in
   ``png/<category>/<id>.png``; photos in ``ImageResized/<folder>/*.JPEG``, where the folder is the category's name
   squeezed together and sometimes misspelt (``griaffe``, ``wristwatching``).
@@ -15,7 +16,8 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from sketchhash.datasets.dataset import Dataset, Item
@@ -63,6 +65,18 @@ def load_folder_pair(root: Path) -> Dataset:
     if pair is None:
         raise DatasetProblem(f"{root} does not hold the folders 'sketches' and 'photos'.")
     return load_folders(root.resolve().name, *pair)
+
+
+def is_photo_folders(root: Path) -> bool:
+    """Tell whether at least two folders in ``root`` hold pictures: one alone may be anything."""
+    return len(list(islice((folder for folder in _folders(root) if _pictures(folder)), 2))) == 2
+
+
+def load_photo_folders(root: Path) -> Dataset:
+    """Load folders of categories that lie in ``root`` itself, as photos."""
+    dataset = load_folders(root.resolve().name, None, root)
+    remark = "its folders are taken for photos; put them into a folder 'sketches' if they are sketches"
+    return replace(dataset, remarks=(*dataset.remarks, remark))
 
 
 def load_folders(
@@ -122,27 +136,33 @@ def _find_pictures(root: Path | None, categories: CategoryNames | None) -> _Foun
         return _Found({})
     files: dict[str, list[Path]] = defaultdict(list)
     remarks: list[str] = []
-    for folder in _entries(root):
-        if not folder.is_dir():
-            continue
+    for folder in _folders(root):
         category = categories.find(folder.name) if categories else folder.name
         if category is None:
             nearest = categories.nearest(folder.name) if categories else None
             hint = f"; rename it to {nearest!r} if that is what it shows" if nearest else ""
-            remarks.append(f"{Path(folder)}: not a category of this dataset{hint}")
+            remarks.append(f"{folder}: not a category of this dataset{hint}")
             continue
-        entries = [entry for entry in _entries(Path(folder)) if not entry.name.startswith(".")]
-        pictures = [Path(entry) for entry in entries if Path(entry).suffix.lower() in PICTURE_SUFFIXES]
-        if len(pictures) < len(entries):
-            remarks.append(f"{Path(folder)}: {len(entries) - len(pictures)} entries are not pictures")
+        pictures, others = _pictures(folder), len(_entries(folder))
+        if len(pictures) < others:
+            remarks.append(f"{folder}: {others - len(pictures)} entries are not pictures")
         files[category] += pictures
     return _Found(files, tuple(remarks))
 
 
+def _folders(root: Path) -> list[Path]:
+    return [Path(entry) for entry in _entries(root) if entry.is_dir()]
+
+
+def _pictures(folder: Path) -> list[Path]:
+    return [path for path in map(Path, _entries(folder)) if path.suffix.lower() in PICTURE_SUFFIXES]
+
+
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """List what is not hidden, sorted by name."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
+            return sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name)
     except OSError as problem:
         raise DatasetProblem(
             f"{folder} cannot be read: {problem.strerror}. Expected a folder a category there."

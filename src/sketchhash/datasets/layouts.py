@@ -10,9 +10,11 @@ from sketchhash.datasets.cifar10 import is_cifar10, load_cifar10
 from sketchhash.datasets.dataset import Dataset, pair
 from sketchhash.datasets.folders import (
     is_folder_pair,
+    is_photo_folders,
     is_sketchy,
     is_tuberlin,
     load_folder_pair,
+    load_photo_folders,
     load_sketchy,
     load_tuberlin,
 )
@@ -56,6 +58,7 @@ LAYOUTS = (
         load_folder_pair,
     ),
     Layout("Tux Paint stamps", "stamps/<group>/<name>.png with <name>.txt beside it", is_stamps, load_stamps),
+    Layout("photos alone", "<category>/, at least two of them with pictures", is_photo_folders, load_photo_folders),
 )
 
 

@@ -25,7 +25,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sketchhash.datasets.dataset import Dataset, Item, join, joined_id
+from sketchhash.datasets.dataset import Dataset, Item, join, joined_id, named_apart
 from sketchhash.datasets.names import fold, meaning
 from sketchhash.errors import BadArgument, SplitProblem
 from sketchhash.files import replacing
@@ -198,6 +198,7 @@ def draw_joined_split(
     validation: int = 0,
 ) -> Split:
     """Draw a split of the joined datasets: within each as `draw_split` does, and without some categories in any."""
+    datasets = named_apart(datasets)
     whole = join(datasets)
     own = [draw_split(dataset, queries, seed, unseen_photos, validation) for dataset in datasets]
 

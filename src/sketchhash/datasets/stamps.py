@@ -68,6 +68,7 @@ _MOST_WORDS = 3
 # Captions whose last words name something that the picture does not show.
 _READ_AS = {
     "alien tree": "rambutan",
+    "crowned crane": "crowned crane",
     "edward bear": "teddy-bear",
     "sea lion": "sea lion",
     "trophy cup": "trophy",
