@@ -4,25 +4,30 @@ Liao, Hu, Zhu, Li. Person re-identification by local maximal occurrence represen
 
 | symbol   | here                                                                |
 |----------|---------------------------------------------------------------------|
-| x, z     | a sketch and a photo, in one space of principal axes                |
+| x, z     | a sketch and a photo, each in a block of its own of the joint space |
 | Σ_I, Σ_E | ``within``, ``between``: covariances of x − z over all pairs of one category, and of two |
 | W        | ``subspace``: Σ_E w = ρ Σ_I w, the largest ρ above 1                |
 | M        | ``metric`` (WᵀΣ_IW)⁻¹ − (WᵀΣ_EW)⁻¹                                  |
 
     d(x, z) = (x − z)ᵀ W M Wᵀ (x − z)
 
-is the log ratio of two Gaussians: x − z of one category, or of two. With n_c sketches and m_c photos of category c,
-their sums S_x(c) and S_z(c), and s over all categories, the covariances need no pairs:
+is the log ratio of two Gaussians: x − z of one category, or of two.
 
-    n_I Σ_I = Σ_c m_c Σ_c xxᵀ + Σ_c n_c Σ_c zzᵀ − Σ_c (S_x(c) S_z(c)ᵀ + S_z(c) S_x(c)ᵀ)
-    n_E Σ_E = |z| Σ xxᵀ + |x| Σ zzᵀ − s_x s_zᵀ − s_z s_xᵀ − n_I Σ_I
+The method was made for two cameras with the same features, whose difference means something. Sketches and photos have
+different features, so a sketch stands for the vector (x, 0) and a photo for (0, z) of the joint space, whose difference
+(x, −z) keeps both; W = (W_x, W_z) then holds one projection per view, Wᵀ(x − z) = W_xᵀx − W_zᵀz. With n_c sketches and
+m_c photos of category c, their sums S_x(c) and S_z(c), and s over all categories, the covariances need no pairs:
 
-As xᵀWMWᵀx is the same for the whole gallery, −d ranks like the inner product of [2MWᵀx, −1] and [Wᵀz, zᵀWMWᵀz], which
-is what is encoded: exact, even where M is indefinite.
+    n_I Σ_I = ⎡  Σ_c m_c Σ_c xxᵀ       − Σ_c S_x(c) S_z(c)ᵀ ⎤     n_E Σ_E = ⎡ |z| Σ xxᵀ    − s_x s_zᵀ ⎤ − n_I Σ_I
+              ⎣ − Σ_c S_z(c) S_x(c)ᵀ     Σ_c n_c Σ_c zzᵀ    ⎦               ⎣ − s_z s_xᵀ   |x| Σ zzᵀ  ⎦
 
-Where we differ: the method was made for two cameras with the same features. Here each view is standardised and
-reduced to as many principal axes of its own as the other. Directions beyond the last ρ > 1 are left empty. All
-pairs of the training data count, not 100,000 of them.
+As xᵀWMWᵀx is the same for the whole gallery, −d ranks like the inner product of [2MW_xᵀx, −1] and [W_zᵀz, zᵀW_zMW_zᵀz],
+which is what is encoded: exact, even where M is indefinite.
+
+Where we differ: in the joint space. The paper does not say how it brings both views into one space. Subtracting as many
+principal axes of each view, k-th from k-th, compares coordinates that have nothing to do with each other; in the joint
+space the eigenvalue problem finds which go together. Each view is standardised and reduced to its principal axes, only
+to limit the cost. Directions beyond the last ρ > 1 are left empty. All pairs of the training data count, not 100,000.
 """
 
 from __future__ import annotations
@@ -44,32 +49,33 @@ class CrossViewQuadratic(LinearMethod):
     """Learns a subspace and a metric on differences between sketches and photos."""
 
     dimensions: int
-    axes: int = 512
+    axes_per_view: int = 512
     ridge: float = 1e-3
     seed: int = 0
     _metric: Matrix = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
 
     def fit(self, views: Views) -> Self:
         """Solve for the subspace; nothing is random, so the seed has no effect."""
-        given = views.matrices
-        count = min(self.axes, *(features.shape[1] for features in given))
-        standards = [Standard.of(features) for features in given]
-        photos, sketches = (standard(features) for standard, features in zip(standards, given, strict=True))
-        photo_axes, sketch_axes = (principal_axes(view.T @ view / len(view), count) for view in (photos, sketches))
-
+        standards = [Standard.of(features) for features in views.matrices]
+        photos, sketches = (standard(features) for standard, features in zip(standards, views.matrices, strict=True))
+        photo_axes, sketch_axes = (
+            principal_axes(view.T @ view / len(view), self.axes_per_view) for view in (photos, sketches)
+        )
         within, between = difference_covariances(
             photos @ photo_axes, views.photo_labels, sketches @ sketch_axes, views.sketch_labels
         )
-        within += self.ridge * np.eye(count)
+        within += self.ridge * np.eye(len(within))
         ratios, vectors = require("scipy.linalg", "train").eigh(between, within)
         kept = np.flatnonzero(ratios > 1)[::-1][: self.dimensions]
-        subspace = np.zeros((count, self.dimensions))
+        subspace = np.zeros((len(within), self.dimensions))
         subspace[:, : len(kept)] = vectors[:, kept]
         # The eigenvectors make WᵀΣ_IW = I and WᵀΣ_EW = diag(ρ).
         self._metric = np.zeros((self.dimensions, self.dimensions))
         np.fill_diagonal(self._metric[: len(kept), : len(kept)], 1 - 1 / ratios[kept])
+        sketch_subspace, photo_subspace = np.split(subspace, [sketch_axes.shape[1]])
         return self._learn(
-            Projection.of(standards[0], photo_axes @ subspace), Projection.of(standards[1], sketch_axes @ subspace)
+            Projection.of(standards[0], photo_axes @ photo_subspace),
+            Projection.of(standards[1], sketch_axes @ sketch_subspace),
         )
 
     def encode_photos(self, photos: Samples) -> Matrix:
@@ -107,7 +113,7 @@ CARD = Card(
     method=CrossViewQuadratic,
     choices=(
         "Features are standardised by the training data.",
-        "Each view reduced to 512 principal axes of its own, to have one space.",
+        "Each view has a block of its own in one joint space, reduced to 512 principal axes.",
         "All training pairs, of one category and of two, in closed form rather than 100,000.",
         "0.001 added to the variances of differences within a category.",
     ),
@@ -119,7 +125,10 @@ CARD = Card(
 def difference_covariances(
     photos: Matrix, photo_labels: NDArray[np.int64], sketches: Matrix, sketch_labels: NDArray[np.int64]
 ) -> tuple[Matrix, Matrix]:
-    """Return the second moments of sketch − photo over all pairs of one category, and of two."""
+    """Return the second moments of (sketch, −photo) over all pairs of one category, and of two.
+
+    Both are ``(sketch features + photo features,) * 2``.
+    """
     categories = np.union1d(photo_labels, sketch_labels)
     photo_is, sketch_is = (
         (labels[:, None] == categories).astype(np.float64) for labels in (photo_labels, sketch_labels)
@@ -130,12 +139,18 @@ def difference_covariances(
     if not same or not different:
         raise BadArgument("Both views need a category in common, and there must be two categories at least.")
 
-    within = moment(photos, photo_is @ sketch_counts) + moment(sketches, sketch_is @ photo_counts)
-    together = (sketch_is.T @ sketches).T @ (photo_is.T @ photos)
-    within -= together + together.T
-
-    everything = moment(photos, np.full(len(photos), float(len(sketches))))
-    everything += moment(sketches, np.full(len(sketches), float(len(photos))))
-    together = np.outer(sketches.sum(axis=0), photos.sum(axis=0))
-    everything -= together + together.T
+    within = _joint(
+        moment(sketches, sketch_is @ photo_counts),
+        (sketch_is.T @ sketches).T @ (photo_is.T @ photos),
+        moment(photos, photo_is @ sketch_counts),
+    )
+    everything = _joint(
+        moment(sketches, np.full(len(sketches), float(len(photos)))),
+        np.outer(sketches.sum(axis=0), photos.sum(axis=0)),
+        moment(photos, np.full(len(photos), float(len(sketches)))),
+    )
     return within / same, (everything - within) / different
+
+
+def _joint(sketches: Matrix, cross: Matrix, photos: Matrix) -> Matrix:
+    return np.block([[sketches, -cross], [-cross.T, photos]])
