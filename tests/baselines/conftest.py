@@ -27,7 +27,7 @@ class World:
 
 @pytest.fixture(scope="session")
 def worlds():
-    """Give the small world of each kind of input."""
+    """The small world of each kind of input."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(6, 20)), rng.normal(size=(6, 18))
     features = World(_clouds(rng, centres, PHOTO_COUNTS, SKETCHES), _clouds(rng, centres, (10,) * 6, 10))
@@ -42,7 +42,7 @@ def views(worlds):
 
 @pytest.fixture
 def drawn_pairs(views):
-    """Give a function that draws a method's own pairs again, as matrices with a row for every pair."""
+    """Return a function that draws a method's own pairs again, as matrices with a row for every pair."""
 
     def draw(total, seed=0):
         rows = views.pairs(total // 6, np.random.default_rng(seed))

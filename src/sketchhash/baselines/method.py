@@ -126,13 +126,13 @@ class Reported:
 
     @classmethod
     def by_bits(cls, mean_average_precision: Sequence[float], precision_at_200: Sequence[float]) -> Reported:
-        """Take the numbers of a hashing method at 32, 64 and 128 bits."""
+        """Build from the numbers of a hashing method at 32, 64 and 128 bits."""
         numbers = (mean_average_precision, precision_at_200)
         return cls(*(dict(zip((32, 64, 128), some, strict=True)) for some in numbers))
 
     @classmethod
     def at(cls, size: int, mean_average_precision: float, precision_at_200: float) -> Reported:
-        """Take the numbers of a method of one size."""
+        """Build from the numbers of a method of one size."""
         return cls({size: mean_average_precision}, {size: precision_at_200})
 
 

@@ -14,7 +14,7 @@ SHAPES = ("bar", "cross", "disc")
 
 @pytest.fixture(scope="session")
 def shape_views() -> Views:
-    """Give 15 sketches of 64 pixels and 15 photos of 72 × 60; the labels leave numbers out."""
+    """15 sketches of 64 pixels and 15 photos of 72 × 60; the labels have gaps."""
     rng = np.random.default_rng(0)
     labels = np.repeat([2, 5, 9], EACH)
     sketches, photos = [], []

@@ -32,7 +32,7 @@ class Runs:
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """Give a function that pretends a package with these weights were installed."""
+    """Return a function that installs a package with these weights, as far as the reader can tell."""
 
     def install(tree):
         (tmp_path / "weights").mkdir()

@@ -9,7 +9,7 @@ from sketchhash.baselines.deep.siamese_alexnet import SiameseAlexNet
 
 
 def shapes(net, pixels):
-    """Give the shape after each named layer, without the batch."""
+    """Return the shape after each named layer, without the batch."""
     found = {}
     with torch.no_grad():
         for name, layer in net.eval().named_children():

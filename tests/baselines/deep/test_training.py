@@ -32,7 +32,7 @@ from sketchhash.errors import BadArgument
 
 @pytest.fixture
 def loader():
-    """Give four categories as clouds of features, elsewhere in either view."""
+    """Four categories as clouds of features, at different places in each view."""
     generator = torch.Generator().manual_seed(0)
     labels = torch.arange(4).repeat_interleave(6)
     rows = [torch.arange(first, first + 6) for first in range(0, 24, 6)]
@@ -154,7 +154,7 @@ LABELS = torch.tensor([0, 0, 1, 2, 2])
 
 @pytest.fixture
 def embeddings():
-    """Give photos and sketches, near enough to one another for every branch of a hinge."""
+    """Photos and sketches, close enough for every branch of a hinge."""
     generator = torch.Generator().manual_seed(0)
     return [torch.randn(5, 3, generator=generator, dtype=torch.float64) for _ in range(2)]
 

@@ -9,7 +9,7 @@ from sketchhash.baselines.method import Views
 
 @pytest.fixture(scope="module")
 def clouds():
-    """Give four categories as clouds around centres of their own in each view."""
+    """Four categories as clouds around centres of their own in each view."""
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(4), 20)
     photos, sketches = (

@@ -56,7 +56,7 @@ class Branches(nn.Module):
     """One network for photos and one for sketches; the same one where both views share weights."""
 
     def __init__(self, photos: nn.Module, sketches: nn.Module) -> None:
-        """Hold both networks."""
+        """Store both networks."""
         super().__init__()
         self.photos, self.sketches = photos, sketches
 

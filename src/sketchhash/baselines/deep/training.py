@@ -130,7 +130,7 @@ class Loader:
 
 
 def same_category(labels: Tensor) -> Tensor:
-    """Tell which pairs match: ``(n, n)``."""
+    """Return which pairs match: ``(n, n)``."""
     return labels[:, None] == labels[None, :]
 
 
