@@ -27,10 +27,11 @@ from sketchhash.engines.addresses import Address
 from sketchhash.engines.engine_gallery import EngineGallery
 from sketchhash.engines.milvus import Collection, Consistency, Kind, Layout, MilvusServer, Row, code_of
 from sketchhash.engines.milvus_index import ExactSearch
-from sketchhash.errors import BadArgument, IncompatibleGallery, UnknownName
+from sketchhash.errors import BadArgument, UnknownName
 from sketchhash.gallery.photos import PhotoRecord, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
-from sketchhash.index.hits import Hits, Wanted
+from sketchhash.gallery.schema import other_format
+from sketchhash.index.protocol import Hits, Wanted
 
 LONGEST = 65_535
 """Bytes of text in one field of a row."""
@@ -298,10 +299,7 @@ def _model(collection: Collection, address: Address) -> GalleryModel:
     except (ValueError, TypeError, KeyError) as problem:
         raise BadArgument(f"The collection at {address.shown} is no gallery of sketchhash. Name another.") from problem
     if version != _FORMAT:
-        raise IncompatibleGallery(
-            f"{address.shown} has format version {version}, and this sketchhash reads {_FORMAT}. "
-            "Type: pip install --upgrade sketchhash"
-        )
+        raise other_format(address.shown, version, _FORMAT)
     return GalleryModel(name, fingerprint, collection.bits)
 
 

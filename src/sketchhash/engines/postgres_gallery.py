@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.engine_gallery import EngineGallery
 from sketchhash.engines.postgres import CodeTable, Database, packed
-from sketchhash.errors import BadArgument, IncompatibleGallery
+from sketchhash.errors import BadArgument
 from sketchhash.gallery.photos import PhotoRecord, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
-from sketchhash.index.hits import Hits, Wanted
+from sketchhash.gallery.schema import other_format
+from sketchhash.index.protocol import Hits, Wanted
 
 _T = TypeVar("_T")
 
@@ -80,10 +81,7 @@ class PostgresGallery(EngineGallery):
             )
         settings = dict(database.rows("SELECT name, value FROM settings"))
         if settings["format"] != _FORMAT:
-            raise IncompatibleGallery(
-                f"{database.address.shown} has format version {settings['format']}, and this sketchhash reads "
-                f"{_FORMAT}. Type: pip install --upgrade sketchhash"
-            )
+            raise other_format(database.address.shown, int(settings["format"]), int(_FORMAT))
         model = GalleryModel(settings["model"], settings["fingerprint"], int(settings["bits"]))
         super().__init__(f"{database.address.shown} ({database.schema})", model)
         self._codes = _code_table(database, model)

@@ -1,17 +1,22 @@
-"""The SQLite file of a gallery: its tables, how it is opened, and what SQLite's errors mean.
+"""The SQLite file of a gallery: its tables, how it is opened and brought up to date, and what SQLite's errors mean.
 
 Codes and thumbnails have tables of their own: opening a gallery reads every code, and should not turn the pages
-that hold everything else. The removal of a code is logged, so that whoever has the codes in memory can follow:
+that hold everything else. The removal of a code is logged, so that a reader that has the codes in memory can follow:
 codes of greater ids are new, removals of greater numbers are news.
+
+The version of the format is the file's ``user_version``. A file of an older version is migrated when it is opened, in
+one transaction, and a copy of it as it was is kept beside it. To change the format, change `_TABLES`, raise
+`SCHEMA_VERSION`, and add the statements that do the same to an older file to `MIGRATIONS`.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from uuid import uuid4
 
 from sketchhash.errors import (
     BadArgument,
@@ -24,7 +29,13 @@ from sketchhash.errors import (
 from sketchhash.gallery.protocol import GalleryModel
 
 SCHEMA_VERSION = 1
+
+MIGRATIONS: Mapping[int, Iterable[str]] = {}
+"""The statements that bring a file from each older version to the next."""
+
 APPLICATION_ID = int.from_bytes(b"SkHa")
+
+_WRITABLE = "mode=rw"
 
 PATIENCE = 5.0
 """Seconds to wait for another writer before saying so."""
@@ -97,23 +108,39 @@ def begin_gallery(connection: sqlite3.Connection, path: Path, model: GalleryMode
 
 
 def require_gallery(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise an error that says why, unless the file is a gallery that this version can read."""
+    """Bring an older gallery up to date, and raise an error that says why if the file cannot be read.
+
+    Raises:
+        DamagedState: If the file is not a gallery.
+        IncompatibleGallery: If it has a newer format than this version reads, or an unknown one.
+        UnwritableState: If it has an older format, and cannot be written.
+    """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         raise DamagedState(
             f"{path} is not a gallery: it belongs to another program, or is empty. "
             "Name another file, or make a gallery with: sketchhash index"
         )
-    if version != SCHEMA_VERSION:
-        raise IncompatibleGallery(
-            f"{path} has format version {version}, and this sketchhash reads {SCHEMA_VERSION}. "
-            "Type: pip install --upgrade sketchhash"
-        )
+    version = _version(connection)
+    if version == SCHEMA_VERSION:
+        return
+    if version > SCHEMA_VERSION or not all(step in MIGRATIONS for step in range(version, SCHEMA_VERSION)):
+        raise other_format(str(path), version, SCHEMA_VERSION)
+    _migrate(connection, path)
+
+
+def other_format(place: str, found: int, readable: int) -> IncompatibleGallery:
+    """Return the error for a gallery in a format that cannot be read, with what to do about it."""
+    advice = (
+        "It was written by a newer version. Type: pip install --upgrade sketchhash"
+        if found > readable
+        else "That is too old to be read. Make a new gallery with: sketchhash index"
+    )
+    return IncompatibleGallery(f"{place} has format version {found}, and this sketchhash reads {readable}. {advice}")
 
 
 def read_model(connection: sqlite3.Connection) -> GalleryModel:
-    """Give the model that the gallery was made with."""
+    """Return the model that the gallery was made with."""
     settings = dict(connection.execute("SELECT name, value FROM settings").fetchall())
     return GalleryModel(settings["model"], settings["fingerprint"], settings["bits"])
 
@@ -149,6 +176,46 @@ def explained(path: Path) -> Iterator[None]:
         raise error from problem
 
 
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the file to the current version, all the way or not at all, and keep a copy of it as it was."""
+    if _access(path, create=False) != _WRITABLE:
+        raise UnwritableState(
+            f"{path} has the older format version {_version(connection)} and must be brought to {SCHEMA_VERSION}, "
+            "but it cannot be written. Copy it to a folder that can be written to, and open the copy."
+        )
+    with transaction(connection, "BEGIN IMMEDIATE"):
+        version = _version(connection)  # another process may have been faster
+        if version < SCHEMA_VERSION:
+            _keep_copy(path, path.with_name(f"{path.name}.v{version}.backup"))
+        for step in range(version, SCHEMA_VERSION):
+            for statement in MIGRATIONS[step]:
+                connection.execute(statement)
+        if version < SCHEMA_VERSION:
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _keep_copy(path: Path, copy: Path) -> None:
+    """Copy what is committed in the file; the copy is whole or not there."""
+    unfinished = copy.with_name(f".{copy.name}.{uuid4().hex}")
+    try:
+        with (
+            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(unfinished)) as target,
+        ):
+            source.backup(target)
+        unfinished.replace(copy)
+    except OSError as problem:
+        raise UnwritableState(f"A copy of {path} cannot be kept at {copy}: {problem.strerror}.") from problem
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
 def _explanation(path: Path, problem: sqlite3.Error) -> SketchHashError | None:
     primary = getattr(problem, "sqlite_errorcode", 0) & 0xFF  # the other bits only tell variants apart
     match primary:
@@ -173,11 +240,11 @@ def _explanation(path: Path, problem: sqlite3.Error) -> SketchHashError | None:
 
 
 def _access(path: Path, create: bool) -> str:
-    """Say how SQLite should open the file: on a read-only disk a gallery can still be searched."""
+    """Return how SQLite should open the file: on a read-only disk a gallery can still be searched."""
     if create:
         return "mode=rwc"
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        return "mode=rw"
+        return _WRITABLE
     # Readers of a write-ahead log share memory through a file, which cannot be made here; without a log there
     # is nothing to share.
     return "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
