@@ -357,3 +357,39 @@ def contents(gallery):
         (photo.path, photo.sha256, photo.size, photo.label, gallery.code(photo.id), gallery.thumbnail(photo.id))
         for photo in gallery.photos()
     )
+
+
+def test_the_plain_function_runs_to_the_end_and_tells_every_event(gallery, model, folder, photo, counts):
+    for seed in range(20):
+        photo(folder / f"{seed}.png", seed)
+    told = []
+    summary = indexing.index(gallery, model, [folder], progress=told.append)
+    assert counts(summary) == {"added": 20}
+    assert told[-1] == summary
+    assert [type(event) for event in told[:-1]] == [Progress] * 3
+
+
+def test_progress_counts_what_was_really_encoded(gallery, model, folder, photo):
+    for seed in range(40):
+        photo(folder / f"a {seed:02}.png", seed)
+    *_, last, _ = index_events(gallery, model, [folder])
+    assert last == Progress(40, 40, 40)
+    for seed in range(40, 43):
+        photo(folder / f"b {seed}.png", seed)
+    (folder / "b copy.png").write_bytes((folder / "a 00.png").read_bytes())
+    (folder / "b junk.png").write_bytes(b"junk")
+    events = [event for event in index_events(gallery, model, [folder]) if isinstance(event, Progress)]
+    assert events[-1] == Progress(45, 45, 3)
+    assert [event.encoded for event in events if event.done <= 32] == [0, 0, 0]
+
+
+def test_failures_are_counted_by_cause(gallery, model, folder, photo):
+    whole = photo(folder / "whole.png").read_bytes()
+    for number in range(3):
+        (folder / f"junk {number}.png").write_bytes(b"junk")
+    for number in range(2):
+        (folder / f"cut {number}.png").write_bytes(whole[: 60 + 3 * number])
+    (folder / "empty.png").write_bytes(b"")
+    causes = indexing.index(gallery, model, [folder]).causes()
+    assert sorted(causes.values(), reverse=True) == list(causes.values()) == [3, 2, 1]
+    assert list(causes)[1:] == ["its content is broken.", "it is empty."]

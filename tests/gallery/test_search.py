@@ -1,13 +1,19 @@
+"""Searches: in a gallery file that changes meanwhile, and with a model, by anything that can be drawn or shown."""
+
+import json
+import os
 import threading
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from sketchhash.codes import hamming, pack
-from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery
-from sketchhash.gallery import GalleryFile, Hit, PhotoFile, index_events
+from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnreadableImage
+from sketchhash.gallery import GalleryFile, Hit, PhotoFile, Searcher, index, index_events
+from sketchhash.imaging import Drawing, Limits
 
 BITS = 32
 
@@ -197,3 +203,117 @@ def test_threads_search_while_another_writes(gallery, put, values):
         thread.join()
     assert problems == []
     assert len(found(searcher, values[0])) == gallery.info().photos
+
+
+DRAWING = [[[0, 0], [10, 10], [20, 0]], [[5, 20], [15, 20]]]
+
+
+@pytest.fixture
+def searcher(gallery, model, folder, photo):
+    for seed in range(30):
+        photo(folder / f"{seed % 3}/{seed}.png", seed)
+    index(gallery, model, [folder], labels="folder")
+    return Searcher(model, gallery)
+
+
+def test_a_drawing_is_found_by_in_whatever_form_it_comes(searcher, model, tmp_path):
+    drawing = Drawing.from_json(DRAWING)
+    expected = searcher.search(drawing, 5)
+    (values,) = model.encode_drawing(drawing)
+    assert expected == searcher.gallery.search(values, 5) == searcher.by_values(values, 5)
+    content = json.dumps(DRAWING).encode()
+    (tmp_path / "strokes.json").write_bytes(b"\n " + content)
+    arrays = [np.array(stroke) for stroke in DRAWING]
+    tuples = tuple(tuple(tuple(point) for point in stroke) for stroke in DRAWING)
+    for query in (DRAWING, arrays, tuples, content, tmp_path / "strokes.json", str(tmp_path / "strokes.json")):
+        assert searcher.search(query, 5) == expected
+
+
+@pytest.mark.parametrize("kind", ["sketch", "photo"])
+def test_a_picture_is_found_by_in_whatever_form_it_comes(searcher, paint_sketch, tmp_path, kind):
+    path = paint_sketch(tmp_path / "sketch.png")
+    expected = searcher.search(path, 5, kind=kind)
+    assert len(expected) == 5
+    with Image.open(path) as image:
+        pixels = np.asarray(image)
+        for query in (path.read_bytes(), str(path), pixels, np.stack([pixels] * 3, axis=2), image, image.convert("1")):
+            assert searcher.search(query, 5, kind=kind) == expected
+
+
+def test_a_photo_of_the_gallery_sent_again_has_the_code_that_it_has_there(searcher, gallery, folder):
+    Image.effect_mandelbrot((1500, 900), (-2, -1, 1, 1), 50).convert("RGB").save(folder / "large.jpg")
+    index(gallery, searcher.model, [folder])
+    stored = gallery.code(gallery.at(folder / "large.jpg").id)
+    for query in (folder / "large.jpg", (folder / "large.jpg").read_bytes()):
+        values = searcher.encode(searcher.prepare(query, kind="photo"))
+        assert pack(values[np.newaxis]).tobytes() == stored
+    assert searcher.search(folder / "large.jpg", 1, kind="photo")[0].distance == 0
+
+
+def test_hits_are_reranked_unless_told_otherwise(searcher):
+    values = searcher.encode(searcher.prepare(DRAWING))
+    by_distance = searcher.search(DRAWING, 30, rerank=False)
+    assert [(hit.distance, hit.id) for hit in by_distance] == sorted((hit.distance, hit.id) for hit in by_distance)
+    scores = [float(searcher.values_of(hit.id) @ values.astype(float)) for hit in searcher.search(DRAWING, 30)]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_similar_photos_leave_the_photo_itself_out(searcher):
+    hits = searcher.similar(4, 29)
+    assert len(hits) == 29
+    assert 4 not in [hit.id for hit in hits]
+    assert [(hit.distance, hit.id) for hit in hits] == sorted((hit.distance, hit.id) for hit in hits)
+    assert {hit.label for hit in searcher.similar(4, 5, label="1")} == {"1"}
+    with pytest.raises(BadArgument, match="no photo with the id 99"):
+        searcher.similar(99)
+
+
+def test_a_search_with_a_model_may_be_limited_too(searcher, folder):
+    assert {hit.label for hit in searcher.search(DRAWING, label="2")} == {"2"}
+    assert {hit.path.parent for hit in searcher.search(DRAWING, folder=folder / "0")} == {folder / "0"}
+    assert len(searcher) == 30
+
+
+@pytest.mark.parametrize(
+    ("query", "error", "said"),
+    [
+        (b"junk", UnreadableImage, "Cannot read these bytes"),
+        (Path("/nowhere/a.png"), UnreadableImage, "/nowhere/a.png"),
+        (b"[[1, 2", BadArgument, "no valid JSON"),
+        (b'{"strokes": []}', BadArgument, "list of strokes"),
+        ([[[0, "x"]]], BadArgument, "not a point"),
+        (7, BadArgument, "list of strokes"),
+        (np.zeros((4, 4)), BadArgument, "uint8"),
+        (np.zeros((4, 4, 2), np.uint8), BadArgument, "uint8"),
+        (np.zeros((0, 4), np.uint8), UnreadableImage, "empty"),
+        (np.full((9, 9), 255, np.uint8), UnreadableImage, "no ink"),
+    ],
+)
+def test_what_is_no_query_is_refused_with_the_reason(searcher, query, error, said):
+    with pytest.raises(error, match=said):
+        searcher.search(query)
+
+
+def test_a_pipe_is_not_waited_for(searcher, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UnreadableImage, match="not a regular file"):
+        searcher.search(tmp_path / "pipe")
+
+
+def test_limits_hold_for_pictures(searcher, paint_sketch, tmp_path):
+    with pytest.raises(UnreadableImage, match="more than 100"):
+        searcher.prepare(paint_sketch(tmp_path / "s.png"), limits=Limits(pixels=100))
+
+
+def test_a_gallery_of_another_model_is_refused(gallery, other_model):
+    with pytest.raises(IncompatibleGallery, match="their codes do not compare"):
+        Searcher(other_model, gallery)
+
+
+def test_looking_up_counting_and_searching_do_not_wait_for_each_other(searcher, gallery):
+    with gallery.snapshot():  # as a long look-up would
+        done = []
+        thread = threading.Thread(target=lambda: done.append(searcher.search(DRAWING, 1)))
+        thread.start()
+        thread.join(20)
+        assert len(done) == 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import hamming
 from sketchhash.index import INDEXES, Index
-from sketchhash.index.hits import Hits
+from sketchhash.index.protocol import Hits
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,87 @@
+"""Groups around centres: how they are made, kept and searched."""
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sketchhash.codes import hamming
-from sketchhash.index.centres import choose_centres
-from sketchhash.index.groups import Group, Groups
-from sketchhash.index.hits import Wanted
-from sketchhash.index.pruned import GROWTH, PrunedIndex
+from sketchhash.index.protocol import Wanted
+from sketchhash.index.pruned import (
+    GROWTH,
+    MOST_CENTRES,
+    Group,
+    Groups,
+    GroupTable,
+    PrunedIndex,
+    by_number,
+    centres_for,
+    choose_centres,
+    evenly,
+)
+
+
+def test_every_cluster_gets_its_middle(clustered):
+    middles = clustered(12, 128, centres=12, flipped=0.0, seed=3)
+    middles = np.unique(middles, axis=0)
+    noise = np.random.default_rng(0).random((12_000, 128)) < 0.08
+    codes = middles[np.arange(12_000) % len(middles)] ^ np.packbits(noise, axis=1)
+    centres = choose_centres(codes, len(middles))
+    assert hamming(middles, centres).min(axis=1).tolist() == [0] * len(middles)
+
+
+def test_repeated_codes_give_no_more_centres_than_codes():
+    codes = np.repeat(np.arange(3, dtype=np.uint8)[:, None], 50, axis=0)
+    assert sorted(choose_centres(codes, 10).ravel().tolist()) == [0, 1, 2]
+
+
+def test_centres_that_move_to_the_same_place_are_one(clustered):
+    centres = choose_centres(clustered(3000, 64, centres=4), 50)
+    assert 4 <= len(centres) < 50
+    assert len(np.unique(centres, axis=0)) == len(centres)
+
+
+def test_a_sample_is_evenly_spaced_and_no_larger_than_what_there_is():
+    codes = np.arange(101, dtype=np.uint8)[:, None]
+    assert evenly(codes, 5).ravel().tolist() == [0, 25, 50, 75, 100]
+    assert len(evenly(codes, 500)) == 101
+
+
+def test_centres_grow_with_the_square_root_up_to_a_limit():
+    assert [centres_for(size) for size in (1, 99, 100, 10**9)] == [1, 9, 10, MOST_CENTRES]
+
+
+NO_IDS = GroupTable(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+
+def row(*values):
+    return np.array(values, dtype=np.int64)
+
+
+def test_an_empty_table_has_no_ids():
+    assert NO_IDS.has(row(1, 2)).tolist() == [False, False]
+    assert NO_IDS.by_group(row()) == {}
+
+
+def test_ids_come_sorted_into_their_groups():
+    table = NO_IDS.with_ids(row(7, -3, 5), row(1, 0, 1)).with_ids(row(6), row(4))
+    assert table.ids.tolist() == [-3, 5, 6, 7]
+    assert table.has(row(5, 8, -4, -3)).tolist() == [True, False, False, True]
+    assert {number: ids.tolist() for number, ids in table.by_group(row(7, 6, 5)).items()} == {1: [7, 5], 4: [6]}
+
+
+@given(st.dictionaries(st.integers(-50, 50), st.integers(0, 3)), st.sets(st.integers(-50, 50)))
+def test_removed_ids_are_in_no_group_and_the_others_stay_in_theirs(groups_of, leaving):
+    table = NO_IDS.with_ids(row(*groups_of), row(*groups_of.values()))
+    table = table.without_ids(row(*(leaving & groups_of.keys())))
+    assert dict(zip(table.ids.tolist(), table.numbers.tolist(), strict=True)) == {
+        number: group for number, group in groups_of.items() if number not in leaving
+    }
+    assert (np.diff(table.ids) > 0).all()
+
+
+def test_nothing_has_no_numbers():
+    assert by_number(row(), row()) == {}
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import numpy as np
 
-from sketchhash.index.blocks import BLOCK
+from sketchhash.index.kernel import BLOCK
 from sketchhash.index.scan import ScanIndex
 
 

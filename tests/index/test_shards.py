@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sketchhash.errors import BadArgument, DamagedState
-from sketchhash.index.blocks import Rows
+from sketchhash.index.kernel import Rows
 from sketchhash.index.scan import ScanIndex
 from sketchhash.index.shards import CODES, IDS, ShardedIndex, open_shard, write_shard
 

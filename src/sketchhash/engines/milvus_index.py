@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.milvus import MOST, Collection, Kind, Layout, MilvusServer
-from sketchhash.index.arguments import (
+from sketchhash.index.protocol import (
+    Hits,
+    Wanted,
     check_absent,
     check_addition,
     check_among,
@@ -27,7 +29,6 @@ from sketchhash.index.arguments import (
     check_present,
     check_radius,
 )
-from sketchhash.index.hits import Hits, Wanted
 
 # Where learned codes cluster, about a hundred tie at the hundredth place.
 _MORE = 4

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from sketchhash.engines.addresses import Address
 from sketchhash.errors import BadArgument, EngineProblem, require
-from sketchhash.index.arguments import (
+from sketchhash.index.protocol import (
+    Hits,
+    Wanted,
     check_absent,
     check_addition,
     check_among,
@@ -31,7 +33,6 @@ from sketchhash.index.arguments import (
     check_present,
     check_radius,
 )
-from sketchhash.index.hits import Hits, Wanted
 
 PATIENCE = 10.0
 """Seconds for one connection or statement, unless the address says ``timeout=``."""

@@ -8,14 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument
-from sketchhash.index.blocks import Rows
-from sketchhash.index.centres import centres_for, choose_centres, evenly
-from sketchhash.index.groups import Groups
-from sketchhash.index.hits import Wanted
-from sketchhash.index.kernel import levels
-from sketchhash.index.nearest import nearest
-from sketchhash.index.protocol import Index
-from sketchhash.index.pruned import PrunedIndex
+from sketchhash.index.kernel import Rows, levels, nearest
+from sketchhash.index.protocol import Index, Wanted
+from sketchhash.index.pruned import Groups, PrunedIndex, centres_for, choose_centres, evenly
 from sketchhash.index.reference import ReferenceIndex
 from sketchhash.index.scan import ScanIndex
 

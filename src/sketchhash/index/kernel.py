@@ -1,4 +1,8 @@
-"""The native kernel's side of a search: its structures, its instruction sets and the threads it runs on.
+"""Codes in memory as the native kernel reads them, and the search for the nearest: in C, or NumPy without a kernel.
+
+Codes lie in blocks of 64, byte by byte: a block holds the first bytes of its codes, then their second bytes, and so
+on, ``(blocks, bits // 8, 64)``. The last block is padded with zeros. A vector register meets one byte of many codes,
+and their distances add up lane by lane; no number of bits needs padding.
 
 ``native/hamming.c`` describes the algorithm. A batch of queries is dealt out to a thread for each core, since the
 kernel runs without the lock of Python; a single query stays on its thread.
@@ -10,21 +14,27 @@ import ctypes
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.index.blocks import RowsView
-from sketchhash.index.hits import Found, Wanted
+from sketchhash.index.protocol import Found, Hits, Wanted
 from sketchhash.native import kernels
+
+BLOCK = 64  # codes in a block, and the bytes of a cache line; native/hamming.c knows it too
 
 # Queries that share one reading of the gallery: more gain little, and leave cores without work at the end.
 QUERIES_AT_ONCE = 32
 # Hits that those queries may have together, so that a large k does not multiply the memory.
 HITS_AT_ONCE = 1 << 22
+
+# Most searches within a radius find few codes; the rare others are repeated with room for 16 times as many.
+FIRST_ROOM = 1024
+MORE_ROOM = 16
 
 
 class Level(IntEnum):
@@ -33,6 +43,112 @@ class Level(IntEnum):
     PORTABLE = 0
     AVX2 = 1
     AVX512 = 2
+
+
+class RowsView(ctypes.Structure):
+    """`Rows`, as the kernel takes them."""
+
+    _fields_ = (("blocks", ctypes.c_void_p), ("ids", ctypes.c_void_p), ("count", ctypes.c_int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Codes in blocks, and the id ``(rows,)`` of each; room for more may follow."""
+
+    blocks: NDArray[np.uint8]
+    ids: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> Rows:
+        """Lay out packed codes ``(rows, bits // 8)`` in the order given."""
+        blocks = empty_blocks(blocks_for(len(codes)), codes.shape[1])
+        write_codes(blocks, codes)
+        return cls(blocks, ids)
+
+    @cached_property
+    def view(self) -> RowsView:
+        """Point at these rows, which must outlive it. Kept: it takes as long as searching a thousand codes."""
+        return RowsView(self.blocks.ctypes.data, self.ids.ctypes.data, len(self.ids))
+
+    def codes(self, first: int = 0) -> NDArray[np.uint8]:
+        """Return the packed codes from row ``first`` on, ``(rows - first, bits // 8)``."""
+        block, skipped = divmod(first, BLOCK)
+        used = self.blocks[block : blocks_for(len(self.ids))]
+        codes = used.transpose(0, 2, 1).reshape(-1, used.shape[1])
+        return codes[skipped : len(self.ids) - block * BLOCK]
+
+    def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.uint8]:
+        """Return the packed codes of some rows, ``(some, bits // 8)``."""
+        return self.blocks[rows // BLOCK, :, rows % BLOCK]
+
+    def distances(self, query: NDArray[np.uint8]) -> NDArray[np.uint16]:
+        """Count the bits in which each code differs from one packed query: ``(rows,)``."""
+        used = self.blocks[: blocks_for(len(self.ids))]
+        differing = np.bitwise_count(used ^ query[:, None])
+        distances: NDArray[np.uint16] = differing.sum(axis=1, dtype=np.uint16).ravel()
+        return distances[: len(self.ids)]
+
+
+def blocks_for(rows: int) -> int:
+    """Count the blocks that hold so many rows."""
+    return -(-rows // BLOCK)
+
+
+def empty_blocks(count: int, width: int) -> NDArray[np.uint8]:
+    """Reserve blocks that start at a cache line, so that no vector is loaded across two."""
+    size = count * width * BLOCK
+    memory = np.empty(size + BLOCK, dtype=np.uint8)
+    start = -memory.ctypes.data % BLOCK
+    return memory[start : start + size].reshape(count, width, BLOCK)
+
+
+def write_codes(blocks: NDArray[np.uint8], codes: NDArray[np.uint8]) -> None:
+    """Write packed codes into the first blocks, and zeros after the last code of a block."""
+    full = len(codes) // BLOCK
+    width = codes.shape[1]
+    blocks[:full] = codes[: full * BLOCK].reshape(full, BLOCK, width).transpose(0, 2, 1)
+    if rest := len(codes) % BLOCK:
+        blocks[full, :, :rest] = codes[full * BLOCK :].T
+        blocks[full, :, rest:] = 0
+
+
+def nearest(rows: Rows, queries: NDArray[np.uint8], wanted: Wanted, level: Level | None = None) -> Found:
+    """Find what is wanted among rows in ascending order of id."""
+    kernel = hamming_kernel()
+    if kernel is None:
+        return ranked(queries, wanted, rows.ids, rows.distances)
+    return run_in_batches(queries, wanted, level, lambda call: kernel.nearest_in_rows(call, rows.view))
+
+
+def ranked(
+    queries: NDArray[np.uint8],
+    wanted: Wanted,
+    ids: NDArray[np.int64],
+    distances_from: Callable[[NDArray[np.uint8]], NDArray[np.uint16]],
+) -> Found:
+    """Find what is wanted by sorting: the kernel's equal in NumPy, for ids in any order."""
+    found = Found.nothing(len(queries), wanted.k)
+    for number, query in enumerate(queries):
+        distances = distances_from(query)
+        order = np.lexsort((ids, distances))[: wanted.k]
+        order = order[distances[order] <= wanted.radius]
+        found.counts[number] = len(order)
+        found.ids[number, : len(order)] = ids[order]
+        found.distances[number, : len(order)] = distances[order]
+    return found
+
+
+def all_within(
+    find: Callable[[NDArray[np.uint8], Wanted], Found], queries: NDArray[np.uint8], radius: int, size: int
+) -> list[Hits]:
+    """Find every row up to ``radius`` with a search that returns at most k of ``size`` rows."""
+    room = min(FIRST_ROOM, size)
+    hits = find(queries, Wanted(room, radius)).hits()
+    while room < size and (cut_off := [number for number, some in enumerate(hits) if len(some) == room]):
+        room = min(room * MORE_ROOM, size)
+        for number, more in zip(cut_off, find(queries[cut_off], Wanted(room, radius)).hits(), strict=True):
+            hits[number] = more
+    return hits
 
 
 class GroupView(ctypes.Structure):
@@ -52,7 +168,7 @@ class GroupsView(ctypes.Structure):
     )
 
 
-class Task(ctypes.Structure):
+class KernelCall(ctypes.Structure):
     """What the kernel should find for some queries, and where it puts the hits."""
 
     _fields_ = (
@@ -69,7 +185,7 @@ class Task(ctypes.Structure):
 
 
 def hamming_kernel() -> ctypes.CDLL | None:
-    """Give the kernel with its functions declared, or nothing if there is none."""
+    """Return the kernel with its functions declared, or None if it was not built."""
     kernel = kernels("hamming")
     return None if kernel is None else _declared(kernel)
 
@@ -82,9 +198,9 @@ def levels() -> tuple[Level, ...]:
 
 
 def run_in_batches(
-    queries: NDArray[np.uint8], wanted: Wanted, level: Level | None, run: Callable[[Task], int]
+    queries: NDArray[np.uint8], wanted: Wanted, level: Level | None, run: Callable[[KernelCall], int]
 ) -> Found:
-    """Give all queries to ``run``, some at once; a batch uses every core, with the fastest level if none is given."""
+    """Call ``run`` for all queries, some at once; a batch uses every core, with the fastest level if none is given."""
     found = Found.nothing(len(queries), wanted.k)
     if wanted.k == 0 or len(queries) == 0:
         return found
@@ -95,7 +211,7 @@ def run_in_batches(
 
     def search(start: int) -> None:
         some = queries[start : start + at_once]
-        task = Task(
+        call = KernelCall(
             some.tobytes(),
             len(some),
             width,
@@ -106,7 +222,7 @@ def run_in_batches(
             first_distance + start * wanted.k * found.distances.itemsize,
             first_count + start * found.counts.itemsize,
         )
-        if run(task) != 0:
+        if run(call) != 0:
             raise MemoryError(f"There is no memory for {wanted.k:,} hits of {len(some)} queries.")
 
     starts = range(0, len(queries), at_once)
@@ -119,14 +235,14 @@ def run_in_batches(
 
 
 def _address(array: NDArray[Any]) -> int:
-    """Say where an array that may be written lies; ``array.ctypes.data`` takes three times as long."""
+    """Return where an array that may be written lies; ``array.ctypes.data`` takes three times as long."""
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
 
 
 @cache
 def _declared(kernel: ctypes.CDLL) -> ctypes.CDLL:
-    task, rows, groups = (ctypes.POINTER(structure) for structure in (Task, RowsView, GroupsView))
+    call, rows, groups = (ctypes.POINTER(structure) for structure in (KernelCall, RowsView, GroupsView))
     kernel.best_level.argtypes = ()
-    kernel.nearest_in_rows.argtypes = (task, rows)
-    kernel.nearest_in_groups.argtypes = (task, groups)
+    kernel.nearest_in_rows.argtypes = (call, rows)
+    kernel.nearest_in_groups.argtypes = (call, groups)
     return kernel

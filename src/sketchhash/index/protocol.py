@@ -1,20 +1,65 @@
-"""The contract of every index."""
+"""The contract of every index: what it is asked, what it returns, and what it refuses."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.index.hits import Hits
+from sketchhash.codes import MAX_BITS
+from sketchhash.errors import BadArgument
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """The hits of one query, ordered by (distance, id): ids and distances ``(hits,)``."""
+
+    ids: NDArray[np.int64]
+    distances: NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        """Count the hits."""
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a search should find: the ``k`` nearest, none of them farther than ``radius``."""
+
+    k: int
+    radius: int
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The hits of many queries, ``(queries, k)``; each row is filled up to its entry in ``counts``."""
+
+    ids: NDArray[np.int64]
+    distances: NDArray[np.uint16]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def nothing(cls, queries: int, k: int) -> Self:
+        """Make room for the hits of so many queries."""
+        return cls(
+            np.empty((queries, k), dtype=np.int64),
+            np.empty((queries, k), dtype=np.uint16),
+            np.zeros(queries, dtype=np.int64),
+        )
+
+    def hits(self) -> list[Hits]:
+        """Return the hits of each query."""
+        rows = zip(self.ids, self.distances, self.counts.tolist(), strict=True)
+        return [Hits(ids[:count], distances[:count]) for ids, distances, count in rows]
 
 
 class Index(Protocol):
     """Packed codes by id, searched exactly: hits are ordered by (distance, id), whatever the order of arrival.
 
-    Ids are any distinct int64. Any number of threads may search at the same time; who adds or removes must keep
-    all others away meanwhile. What is refused raises `BadArgument` and changes nothing.
+    Ids are any distinct int64. Any number of threads may search at the same time; adding and removing need a lock
+    around all of them. What is refused raises `BadArgument` and changes nothing.
     """
 
     @property
@@ -47,3 +92,65 @@ class Index(Protocol):
     def within(self, queries: NDArray[np.uint8], radius: int) -> list[Hits]:
         """Find every code that differs from a query ``(queries, bits // 8)`` in at most ``radius`` bits."""
         ...
+
+
+def check_bits(bits: int) -> None:
+    """Refuse a width that no code has."""
+    if bits not in range(8, MAX_BITS + 1, 8):
+        raise BadArgument(f"Codes have 8, 16, ... {MAX_BITS} bits, not {bits}.")
+
+
+def check_codes(codes: NDArray[Any], bits: int) -> None:
+    """Refuse what is not packed codes of the index's width."""
+    if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] != bits // 8:
+        raise BadArgument(
+            f"This index holds codes of {bits} bits, rows of {bits // 8} bytes, and got {codes.dtype} of shape "
+            f"{codes.shape}. Encode with the model that the index was made for."
+        )
+
+
+def check_ids(ids: NDArray[Any]) -> None:
+    """Refuse what is not a row of distinct ids."""
+    if ids.dtype != np.int64 or ids.ndim != 1:
+        raise BadArgument(f"Ids are a row of int64, got {ids.dtype} of shape {ids.shape}.")
+    ordered = np.sort(ids)
+    if len(twice := ordered[1:][ordered[1:] == ordered[:-1]]):
+        raise BadArgument(f"Ids must differ, and {twice[0]} is given twice.")
+
+
+def check_addition(ids: NDArray[Any], codes: NDArray[Any], bits: int) -> None:
+    """Refuse ids and codes that do not belong together."""
+    check_ids(ids)
+    check_codes(codes, bits)
+    if len(ids) != len(codes):
+        raise BadArgument(f"There are {len(ids):,} ids for {len(codes):,} codes: give one each.")
+
+
+def check_absent(known: NDArray[np.bool_], ids: NDArray[np.int64]) -> None:
+    """Refuse to add ids that are known, ``(ids,)``."""
+    if known.any():
+        raise BadArgument(f"Id {ids[known][0]} is in the index already: remove it before adding it again.")
+
+
+def check_present(known: NDArray[np.bool_], ids: NDArray[np.int64]) -> None:
+    """Refuse to remove ids that are not known, ``(ids,)``."""
+    if not known.all():
+        raise BadArgument(f"Id {ids[~known][0]} is not in the index: nothing was removed.")
+
+
+def check_among(among: NDArray[Any]) -> None:
+    """Refuse a choice of ids that is not in ascending order."""
+    if among.dtype != np.int64 or among.ndim != 1 or (among[1:] <= among[:-1]).any():
+        raise BadArgument("The ids to search among are a row of int64 in ascending order. Type: np.unique(ids)")
+
+
+def check_k(k: int) -> None:
+    """Refuse to search for nothing."""
+    if k < 1:
+        raise BadArgument(f"Ask for at least one hit, not {k}.")
+
+
+def check_radius(radius: int) -> None:
+    """Refuse a distance that nothing has."""
+    if radius < 0:
+        raise BadArgument(f"A radius is at least 0, not {radius}.")

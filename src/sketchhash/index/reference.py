@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.codes import hamming
-from sketchhash.index.arguments import (
+from sketchhash.index.protocol import (
+    Hits,
     check_absent,
     check_addition,
     check_among,
@@ -17,7 +18,6 @@ from sketchhash.index.arguments import (
     check_present,
     check_radius,
 )
-from sketchhash.index.hits import Hits
 
 
 class ReferenceIndex:

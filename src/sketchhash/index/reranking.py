@@ -1,6 +1,6 @@
 """Order hits anew by the query's real values.
 
-A sketch's code keeps only the signs of what its network said. The values themselves say how sure each sign is, so
+A sketch's code keeps only the signs of the network's output. The values themselves tell how sure each sign is, so
 their product with a photo's signs is finer than a Hamming distance, and needs nothing more of the gallery.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import unpack
 from sketchhash.errors import BadArgument
-from sketchhash.index.hits import Hits
+from sketchhash.index.protocol import Hits
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ def rerank(hits: Hits, codes: NDArray[np.uint8], values: NDArray[np.floating[Any
     Args:
         hits: What a search found for the signs of the values.
         codes: The packed codes of the hits, in their order, ``(hits, bits // 8)``.
-        values: What the encoder gave before its sign was taken.
+        values: The encoder's output before its sign was taken.
 
     >>> hits = Hits(np.array([4, 9]), np.array([1, 1], dtype=np.uint16))
     >>> values = np.array([3.0, 2.0, 0.1, 1.0, 1.0, 1.0, 1.0, 1.0])

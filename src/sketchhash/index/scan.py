@@ -7,7 +7,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.index.arguments import (
+from sketchhash.index.kernel import BLOCK, Rows, all_within, blocks_for, empty_blocks, nearest, write_codes
+from sketchhash.index.protocol import (
+    Hits,
+    Wanted,
     check_absent,
     check_addition,
     check_among,
@@ -18,9 +21,6 @@ from sketchhash.index.arguments import (
     check_present,
     check_radius,
 )
-from sketchhash.index.blocks import BLOCK, Rows, blocks_for, empty_blocks, write_codes
-from sketchhash.index.hits import Hits, Wanted
-from sketchhash.index.nearest import all_within, nearest
 
 
 class ScanIndex:

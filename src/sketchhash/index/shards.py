@@ -19,10 +19,8 @@ from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument, DamagedState
 from sketchhash.files import replacing
-from sketchhash.index.arguments import check_addition, check_bits, check_codes, check_k, check_radius
-from sketchhash.index.blocks import BLOCK, Rows, blocks_for
-from sketchhash.index.hits import Hits, Wanted
-from sketchhash.index.nearest import all_within, nearest
+from sketchhash.index.kernel import BLOCK, Rows, all_within, blocks_for, nearest
+from sketchhash.index.protocol import Hits, Wanted, check_addition, check_bits, check_codes, check_k, check_radius
 
 CODES, IDS = ".codes.npy", ".ids.npy"
 

@@ -13,7 +13,7 @@ from sketchhash.benchmark.scale import Constants, Machine, ScaleFigures, plan, s
 from sketchhash.benchmark.scale.codes import ClusteredCodes
 from sketchhash.benchmark.scale.figures import IndexConstants
 from sketchhash.errors import BadArgument
-from sketchhash.index.hits import Hits
+from sketchhash.index.protocol import Hits
 from sketchhash.index.shards import ShardedIndex
 
 MACHINE = Machine(cores=10, memory_bytes=100e9, bytes_per_second=1e12, price=100.0, round_trip_seconds=0.001)

@@ -15,8 +15,8 @@ from sketchhash.benchmark.scale.codes import ClusteredCodes, whole_pieces
 from sketchhash.benchmark.scale.constants import K, best_time, processor_time
 from sketchhash.benchmark.scale.figures import Simulation
 from sketchhash.codes import hamming
-from sketchhash.index.hits import Hits
 from sketchhash.index.kernel import QUERIES_AT_ONCE
+from sketchhash.index.protocol import Hits
 from sketchhash.index.shards import ShardedIndex, merged, write_shard
 
 _STATUS = Path("/proc/self/status")

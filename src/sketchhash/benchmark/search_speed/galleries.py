@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument
 from sketchhash.gallery import GalleryFile
-from sketchhash.index.arguments import check_bits
+from sketchhash.index.protocol import check_bits
 
 QUERIES = 1000
 CENTRES = 125  # the categories of Sketchy

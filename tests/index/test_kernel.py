@@ -1,16 +1,69 @@
-"""The kernel equals the plainest search, bit for bit and id for id, with every instruction set of this processor."""
+"""Codes in blocks, and the search for the nearest rows, with the kernel and without."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sketchhash.index import nearest as nearest_module
-from sketchhash.index.blocks import Rows
-from sketchhash.index.groups import Groups
-from sketchhash.index.hits import Wanted
-from sketchhash.index.kernel import Level, hamming_kernel, levels
-from sketchhash.index.nearest import all_within, nearest
+from sketchhash.codes import hamming
+from sketchhash.index import kernel as nearest_module
+from sketchhash.index.kernel import (
+    BLOCK,
+    Level,
+    Rows,
+    all_within,
+    blocks_for,
+    empty_blocks,
+    hamming_kernel,
+    levels,
+    nearest,
+)
+from sketchhash.index.protocol import Wanted
+from sketchhash.index.pruned import Groups
+
+sizes = st.integers(0, 3 * BLOCK)
+narrow = st.integers(1, 20)
+
+
+def random_rows(size, width):
+    codes = np.random.default_rng(size).integers(0, 256, (size, width), dtype=np.uint8)
+    return codes, Rows.of(np.arange(size), codes)
+
+
+@given(sizes, narrow, st.data())
+def test_codes_come_back_as_they_were(size, width, data):
+    codes, rows = random_rows(size, width)
+    first = data.draw(st.integers(0, size))
+    np.testing.assert_array_equal(rows.codes(), codes)
+    np.testing.assert_array_equal(rows.codes(first), codes[first:])
+    some = np.random.default_rng(first).permutation(size)[:first]
+    np.testing.assert_array_equal(rows.codes_at(some), codes[some])
+
+
+@given(sizes, narrow)
+def test_distances_are_those_of_packed_codes(size, width):
+    codes, rows = random_rows(size, width)
+    query = np.arange(width, dtype=np.uint8)
+    np.testing.assert_array_equal(rows.distances(query), hamming(query[None], codes)[0])
+
+
+def test_a_plane_holds_one_byte_of_each_code_and_zeros_after_the_last():
+    rows = Rows.of(np.arange(2), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.uint8))
+    assert rows.blocks.shape == (1, 3, BLOCK)
+    assert rows.blocks[0, :, :3].tolist() == [[1, 4, 0], [2, 5, 0], [3, 6, 0]]
+    assert not rows.blocks[0, :, 2:].any()
+
+
+@given(st.integers(1, 5), narrow)
+def test_blocks_start_at_a_cache_line(count, width):
+    blocks = empty_blocks(count, width)
+    assert blocks.shape == (count, width, BLOCK)
+    assert blocks.ctypes.data % BLOCK == 0
+
+
+def test_blocks_are_counted_up():
+    assert [blocks_for(rows) for rows in (0, 1, BLOCK, BLOCK + 1)] == [0, 1, 1, 2]
+
 
 every_level = pytest.mark.parametrize(
     "level",
@@ -103,8 +156,8 @@ def test_numpy_finds_the_same_where_there_is_no_kernel(monkeypatch, clustered, a
         lambda: nearest(rows, codes[:9], Wanted(50, 20)).hits(),
     ]
     native = [search() for search in searches]
-    monkeypatch.setattr("sketchhash.index.groups.hamming_kernel", lambda: None)
-    monkeypatch.setattr("sketchhash.index.nearest.hamming_kernel", lambda: None)
+    monkeypatch.setattr("sketchhash.index.pruned.hamming_kernel", lambda: None)
+    monkeypatch.setattr("sketchhash.index.kernel.hamming_kernel", lambda: None)
     for search, hits in zip(searches, native, strict=True):
         assert_same_hits(search(), hits)
 
