@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sketchhash.codes import hamming, pack, unpack
-from sketchhash.gallery import index_events
+from sketchhash.gallery import Searcher, index_events
 from sketchhash.imaging import Drawing
 from sketchhash.server.search import Chance
 
@@ -35,6 +35,24 @@ def test_strokes_find_photos_whose_bits_agree_with_the_values_of_the_drawing(cli
     assert [hit["id"] for hit in found["hits"]] == best
     assert [hit["distance"] for hit in found["hits"]] == [int(hamming(code, codes[photo])[0, 0]) for photo in best]
     assert (found["code"], found["bits"], found["photos"]) == (code.tobytes().hex(), 32, 6)
+
+
+def test_http_and_python_find_the_same_hits_in_the_same_order(client, strokes, photos, model, gallery):
+    searcher = Searcher(model, gallery)
+    content = (photos / "2024/winter/d.png").read_bytes()
+    first = searcher.search(strokes, 1)[0].id
+    pairs = [
+        (searcher.search(strokes, 4), search(client, strokes=strokes, k=4)),
+        (searcher.search(content, 4, kind="photo"), send(client, content, kind="photo", k="4").json()),
+        (searcher.similar(first, 4), client.get(f"/api/photos/{first}/similar", params={"k": 4}).json()),
+    ]
+    for expected, found in pairs:
+        assert [(hit["id"], hit["distance"]) for hit in found["hits"]] == [(hit.id, hit.distance) for hit in expected]
+
+
+def test_the_description_says_that_hits_are_ranked_by_the_values_of_the_query(client):
+    described = client.get("/openapi.json").json()["components"]["schemas"]["SearchAnswer"]["description"]
+    assert "real values" in described and "distances need not rise" in described
 
 
 def test_hits_say_where_they_lie_below_the_folder_that_all_photos_share(client, strokes):

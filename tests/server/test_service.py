@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 from sketchhash.cli.serve import serve
 from sketchhash.errors import BadArgument
-from sketchhash.server import Access, create_app, create_server, listen
+from sketchhash.gallery import Searcher
+from sketchhash.server import Access, create_app, create_server, listen, searcher_service
 
 
 def test_answers_do_not_wait_for_acknowledgements(service):
@@ -36,6 +37,14 @@ def test_answers_do_not_wait_for_acknowledgements(service):
         connection.close()
         running.should_exit = True
         thread.join(20)
+
+
+def test_a_gallery_that_is_open_already_can_be_served_and_stays_open(gallery, model, client_for, strokes):
+    with searcher_service(Searcher(model, gallery)) as service:
+        client = client_for(service)
+        assert len(client.post("/api/search", json={"strokes": strokes}).json()["hits"]) == 6
+        assert client.get("/api/gallery").json()["model"]["card"] == "# tiny\n"
+    assert len(Searcher(model, gallery).search(strokes)) == 6
 
 
 def test_two_services_cannot_have_one_port():

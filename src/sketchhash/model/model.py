@@ -40,6 +40,7 @@ class Model:
 
     def __init__(self, folder: Path, manifest: Manifest, threads: int) -> None:
         """Open the networks in ``folder``; `load` is the way in, as it checks the files first."""
+        self.folder = folder
         self.manifest = manifest
         self._ink_style = InkStyle(manifest.ink.line_width, manifest.ink.margin)
         self._prepare: dict[str, Callable[[Photo], Photo]] = {}

@@ -2,13 +2,23 @@
 
     request ──► metrics ──► headers ──► access ──► limits ──► routes ──► work pool ──► search, photos, overview
 
-`open_service` opens a gallery and its model, `create_app` creates the application, and `listen` and `create_server`
-run it.
+`open_service` opens a gallery and its model, `listen` opens a socket, and `serve` answers its clients. `create_app` and
+`create_server` are for those who run it otherwise.
 """
 
 from sketchhash.server.access import Access
-from sketchhash.server.app import create_app
+from sketchhash.server.app import create_app, serve
 from sketchhash.server.limits import RequestLimits
-from sketchhash.server.service import Service, create_server, listen, open_service
+from sketchhash.server.service import Service, create_server, listen, open_service, searcher_service
 
-__all__ = ["Access", "RequestLimits", "Service", "create_app", "create_server", "listen", "open_service"]
+__all__ = [
+    "Access",
+    "RequestLimits",
+    "Service",
+    "create_app",
+    "create_server",
+    "listen",
+    "open_service",
+    "searcher_service",
+    "serve",
+]

@@ -12,9 +12,14 @@ The service reads a person's photos, so it answers that person only:
 from __future__ import annotations
 
 import hmac
+import os
+import secrets
+import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from ipaddress import ip_address
+from typing import Self
 
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -24,6 +29,7 @@ from sketchhash.errors import BadArgument, SketchHashError
 from sketchhash.server.errors import ForeignPage, Unauthorised, UnknownHost, error_response
 
 SHORTEST_TOKEN = 16
+_WILDCARDS = ("0.0.0.0", "::")
 _OTHER_SITES = ("cross-site", "same-site")
 
 
@@ -41,6 +47,23 @@ class Access:
                 f"A token is at least {SHORTEST_TOKEN} letters, digits and signs, without spaces. "
                 "Type: export SKETCHHASH_TOKEN=$(openssl rand -hex 32)"
             )
+
+    @classmethod
+    def for_host(cls, host: str, names: Iterable[str] = ()) -> Self:
+        """Return the access to a service that listens on ``host``, which clients may also know by ``names``.
+
+        The token is that of the environment (``SKETCHHASH_TOKEN``); without one, a new token is made where other
+        machines can reach the service.
+        """
+        token = os.environ.get("SKETCHHASH_TOKEN") or (None if _is_loopback(host) else secrets.token_urlsafe(32))
+        own_name = socket.gethostname() if host in _WILDCARDS else host
+        return cls(token, frozenset({"localhost", own_name.lower(), *map(str.lower, names)}))
+
+    def address(self, host: str, port: int) -> str:
+        """Return the page's address; after the ``#``, the token stays in the browser and out of logs."""
+        name = socket.gethostname() if host in _WILDCARDS else host
+        page = f"http://{f'[{name}]' if ':' in name else name}:{port}/"
+        return page if self.token is None else f"{page}#token={self.token}"
 
     def check(self, request: HTTPConnection) -> None:
         """Raise an error unless the request may be answered."""
@@ -103,6 +126,13 @@ def _session_cookie(token: str) -> tuple[str, str]:
     """Return the cookie's name and value; browsers share cookies among ports, so each token has its own name."""
     name = sha256(token.encode()).hexdigest()[:8]
     return f"sketchhash-{name}", hmac.new(token.encode(), b"session", sha256).hexdigest()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _is_plain(token: str) -> bool:

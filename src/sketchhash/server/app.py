@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import suppress
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -16,7 +18,7 @@ from sketchhash.server.errors import add_error_handlers
 from sketchhash.server.limits import LimitsMiddleware, RequestLimits
 from sketchhash.server.metrics import MetricsMiddleware
 from sketchhash.server.routes import gallery_routes, operation_routes, photo_routes, search_routes
-from sketchhash.server.service import Service
+from sketchhash.server.service import Service, create_server
 
 _STATIC = Path(__file__).with_name("static")
 _REVALIDATE = {"Cache-Control": "no-cache"}
@@ -56,6 +58,12 @@ def create_app(service: Service, access: Access, limits: RequestLimits | None = 
     app.add_middleware(HeadersMiddleware)
     app.add_middleware(MetricsMiddleware, metrics=service.metrics)
     return app
+
+
+def serve(service: Service, access: Access, listener: socket.socket) -> None:
+    """Answer the clients of a listening socket until Ctrl-C or SIGTERM."""
+    with suppress(KeyboardInterrupt):  # uvicorn has ended in good order, and raises the signal again
+        create_server(create_app(service, access)).run(sockets=[listener])
 
 
 class HeadersMiddleware:

@@ -38,7 +38,7 @@ class OverviewCache:
     """The overview of a gallery, counted again only after a change."""
 
     def __init__(self, gallery: OpenGallery) -> None:
-        """Describe ``gallery``; a file must not be used by anybody else."""
+        """Describe an open ``gallery``."""
         self._gallery = gallery
         self._last: tuple[Hashable, Overview] | None = None
 

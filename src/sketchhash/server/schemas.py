@@ -69,7 +69,12 @@ class TimingsAnswer(BaseModel):
 
 
 class SearchAnswer(BaseModel):
-    """Hits by distance, and then id; ``code`` is the query's, in hexadecimal."""
+    """The hits, best first, and the query's ``code`` in hexadecimal.
+
+    The nearest photos are ordered by how well their bits agree with the real values that the network gave for the
+    query, and not only with the signs of these values; so distances need not rise from hit to hit. Hits that agree
+    equally well are ordered by distance, and then by id.
+    """
 
     hits: list[HitAnswer]
     code: str

@@ -18,16 +18,16 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.codes import hamming, pack, unpack
+from sketchhash.codes import hamming, pack
 from sketchhash.errors import UnreadableImage
-from sketchhash.gallery import Hit, OpenGallery, Sample
-from sketchhash.imaging import Drawing, InkStyle, rasterise, read_photo, read_sketch, shrink
-from sketchhash.model import Model
+from sketchhash.gallery import Hit, OpenGallery, Prepared, Sample, Searcher
+from sketchhash.imaging import Drawing
 from sketchhash.server.limits import UPLOADS
 from sketchhash.server.metrics import Stopwatch
 from sketchhash.server.photos import common_root, display_name, folder_below, folder_path, unknown_photo_is_not_found
@@ -40,9 +40,6 @@ from sketchhash.server.schemas import (
     SearchOptions,
     TimingsAnswer,
 )
-
-# As in indexing, so that a photo of the gallery that is sent again gets the code that it has there.
-_LONGEST_SIDE = 512
 
 _SAMPLE_SIZE = 4096
 _TOLERATED_CHANGE = 0.1
@@ -76,16 +73,12 @@ class Found:
 
 
 class Finder:
-    """Finds photos for queries; safe to use from many threads, which take turns only for the search itself."""
+    """Answers the queries of clients with a `Searcher`; safe to use from many threads."""
 
-    def __init__(self, model: Model, searcher: OpenGallery, gallery: OpenGallery) -> None:
-        """Search with ``searcher``; look things up in ``gallery``, as a file that is searched is locked meanwhile."""
-        self._model = model
+    def __init__(self, searcher: Searcher) -> None:
+        """Search with ``searcher``."""
         self._searcher = searcher
-        self._gallery = gallery
-        self._sample = SampleCache(gallery, _SAMPLE_SIZE)
-        self._ink = model.manifest.ink
-        self._style = InkStyle(self._ink.line_width, self._ink.margin)
+        self._sample = SampleCache(searcher.gallery, _SAMPLE_SIZE)
 
     def __len__(self) -> int:
         """Return the number of photos that can be found."""
@@ -94,49 +87,45 @@ class Finder:
     def find_by_drawing(self, query: DrawingQuery, watch: Stopwatch) -> Found:
         """Find photos that show what was drawn."""
         with watch.stage("ink"):
-            ink = rasterise(Drawing.from_json(query.strokes), self._ink.size, self._style)
-        return self._find_by_ink(ink, query, watch)
+            ink = self._searcher.prepare_drawing(Drawing.from_json(query.strokes))
+        return self._find_prepared(ink, query, watch)
 
     def find_by_picture(self, content: bytes, query: PictureQuery, watch: Stopwatch) -> Found:
         """Find photos that look like an uploaded photo, or that show the sketch in an uploaded picture."""
         try:
             with watch.stage("ink"):
-                if query.kind == "photo":
-                    pixels = shrink(read_photo(content, UPLOADS, longest=_LONGEST_SIDE), _LONGEST_SIDE)
-                else:
-                    ink = read_sketch(content, self._ink.size, self._style, UPLOADS)
+                picture = self._searcher.prepare_picture(content, query.kind, UPLOADS)
         except UnreadableImage as error:
             reason = str(error).replace("these bytes", "the picture")
             raise UnreadableImage(f"{reason} Send another picture, such as a JPEG or PNG.") from error
-        if query.kind == "sketch":
-            return self._find_by_ink(ink, query, watch)
-        with watch.stage("encode"):
-            (values,) = self._model.encode_photos([pixels])
-        return self._find(values, query, watch)
+        return self._find_prepared(picture, query, watch)
 
     def find_similar(self, photo_id: int, query: SearchOptions, watch: Stopwatch) -> Found:
         """Find other photos that look like one of the gallery."""
-        with unknown_photo_is_not_found(photo_id):
-            code = np.frombuffer(self._gallery.code(photo_id), dtype=np.uint8)
-        return self._find(unpack(code[np.newaxis])[0], query, watch, without=photo_id)
-
-    def _find_by_ink(self, ink: NDArray[np.uint8], query: SearchOptions, watch: Stopwatch) -> Found:
-        with watch.stage("encode"):
-            (values,) = self._model.encode_sketches(ink[np.newaxis])
-        return self._find(values, query, watch)
-
-    def _find(
-        self, values: NDArray[np.generic], query: SearchOptions, watch: Stopwatch, without: int | None = None
-    ) -> Found:
         with watch.stage("search"):
-            root = common_root(self._gallery)
-            folder = folder_path(root, query.folder) if query.folder else None
-            k = query.k if without is None else query.k + 1
-            hits = self._searcher.search(values, k, folder, query.label, rerank=True)
-            code = pack(values[np.newaxis])
-            chance = Chance.estimate(code, self._sample.get(len(self)).codes, len(self))
-        found = [hit for hit in hits if hit.id != without][: query.k]
-        return Found([_hit_answer(hit, root, chance) for hit in found], code, chance)
+            root, folder = self._folder(query)
+            with unknown_photo_is_not_found(photo_id):
+                values = self._searcher.values_of(photo_id)
+                hits = self._searcher.similar(photo_id, query.k, folder=folder, label=query.label)
+            return self._found(hits, values, root)
+
+    def _find_prepared(self, prepared: Prepared, query: SearchOptions, watch: Stopwatch) -> Found:
+        with watch.stage("encode"):
+            values = self._searcher.encode(prepared)
+        with watch.stage("search"):
+            root, folder = self._folder(query)
+            hits = self._searcher.by_values(values, query.k, folder=folder, label=query.label)
+            return self._found(hits, values, root)
+
+    def _folder(self, query: SearchOptions) -> tuple[bytes, Path | None]:
+        """Return the folder that all photos share, and the one that the query asks for."""
+        root = common_root(self._searcher.gallery)
+        return root, folder_path(root, query.folder) if query.folder else None
+
+    def _found(self, hits: list[Hit], values: NDArray[Any], root: bytes) -> Found:
+        code = pack(values[np.newaxis])
+        chance = Chance.estimate(code, self._sample.get(len(self)).codes, len(self))
+        return Found([_hit_answer(hit, root, chance) for hit in hits], code, chance)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import os
 import secrets
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sketchhash.engines import open_gallery
 from sketchhash.errors import BadArgument
+from sketchhash.gallery import Searcher
 from sketchhash.model import Model, layout
 from sketchhash.server.limits import WorkPool
 from sketchhash.server.metrics import Metrics
@@ -67,18 +68,24 @@ def open_service(gallery: str | Path, model_folder: Path) -> Iterator[Service]:
     The codes of a file are loaded too, which takes about a second for a million photos.
     """
     model = Model.load(model_folder)
-    with ExitStack() as stack:
-        opened = stack.enter_context(open_gallery(gallery, model))
-        opened.prepare_search(lasting=True)
-        service = Service(
-            finder=Finder(model, opened, opened),
-            photos=Photos(opened),
-            overview=OverviewCache(opened),
-            model=_describe(model, model_folder),
-        )
-        stack.callback(service.reading.close)
-        stack.callback(service.inference.close)
+    with open_gallery(gallery, model) as opened, searcher_service(Searcher(model, opened, lasting=True)) as service:
         yield service
+
+
+@contextmanager
+def searcher_service(searcher: Searcher) -> Iterator[Service]:
+    """Start a service for a gallery that is open already; the gallery stays open at the end of the block."""
+    service = Service(
+        finder=Finder(searcher),
+        photos=Photos(searcher.gallery),
+        overview=OverviewCache(searcher.gallery),
+        model=_describe(searcher.model),
+    )
+    try:
+        yield service
+    finally:
+        service.inference.close()
+        service.reading.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -153,10 +160,10 @@ class DeadlineProtocol(H11Protocol):
             self._deadline = None
 
 
-def _describe(model: Model, folder: Path) -> ModelAnswer:
+def _describe(model: Model) -> ModelAnswer:
     return ModelAnswer(
         name=model.manifest.name,
         categories=model.manifest.categories,
-        card=(folder / layout.CARD).read_text(encoding="utf-8"),
+        card=(model.folder / layout.CARD).read_text(encoding="utf-8"),
         scores=dict(model.manifest.scores),
     )
