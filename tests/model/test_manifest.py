@@ -1,10 +1,13 @@
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from hashlib import sha256
 
 import pytest
 
 from sketchhash.errors import BadArgument, IncompatibleModel
+from sketchhash.model.folder import default_model_folder
 from sketchhash.model.manifest import FileRecord, InkInput, parse_manifest
 
 FILES = {name: FileRecord.of(name.encode()) for name in ("image.onnx", "sketch.onnx", "README.md")}
@@ -50,6 +53,24 @@ def test_absent_inputs_name_the_branches_and_survive_the_round_trip(sealed, bran
         ({"categories": "cat"}, "categories should hold a list"),
         ({"scores": {"map": None}}, r"scores\['map'\] should be a number"),
         ({"junk": 1}, "junk is not a known field"),
+        ({"name": 3}, "name should be text, found 3"),
+        ({"name": None}, "name should be text, found None"),
+        ({"bits": True}, "bits should be a whole number, found True"),
+        ({"bits": 16.5}, "bits should be a whole number, found 16.5"),
+        ({"categories": ["cat", 2]}, r"categories\[1\] should be text, found 2"),
+        ({"scores": [0.5]}, "scores should hold an object"),
+        ({"scores": {"map": "0.5"}}, r"scores\['map'\] should be a number, found '0.5'"),
+        ({"scores": {"map": True}}, r"scores\['map'\] should be a number, found True"),
+        ({"photos": []}, "photos should hold an object"),
+        ({"photos": {"size": 9, "offset": [0, 0, 0]}}, "photos.scale is missing"),
+        ({"photos": {"size": 9, "offset": [0, 0], "scale": [1, 1, 1]}}, r"photos.offset\[2\] is missing"),
+        ({"photos": {"size": 9, "offset": [0, 0, 0, 0], "scale": [1, 1, 1]}}, "photos.offset should hold fewer values"),
+        ({"photos": {"size": 9, "offset": [0, "", 0], "scale": [1, 1, 1]}}, r"photos.offset\[1\] should be a number"),
+        ({"photos": {"size": 9, "offset": [0, 0, 0], "scale": [1, 1, 1], "hue": 1}}, "photos.hue is not a known field"),
+        (
+            {"files": {"image.onnx": {"size": "1", "sha256": ""}}},
+            r"files\['image.onnx'\].size should be a whole number",
+        ),
         ({"photos": None, "tokens": None}, "would see nothing"),
         (
             {"photos": {"size": 0, "offset": [0, 0, 0], "scale": [1, 1, 1]}},
@@ -91,6 +112,37 @@ def test_every_flipped_bit_outside_the_layout_is_refused(sealed):
         damaged[place] ^= 1
         with pytest.raises(IncompatibleModel, match=r"^manifest\.json "):
             parse_manifest(bytes(damaged), "manifest.json")
+
+
+def test_whole_numbers_are_numbers(sealed):
+    whole = read_with(sealed, photos={"size": 12, "offset": [0, 0, 0], "scale": [1, 1, 1]})
+    assert whole == sealed
+    assert all(type(value) is float for value in whole.photos.offset)
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_score_that_is_not_finite_is_refused(sealed, number):
+    text = sealed.to_json().replace("0.5125", number).encode()
+    with pytest.raises(IncompatibleModel, match=r"manifest\.json is not a usable manifest: .*number"):
+        parse_manifest(text, "manifest.json")
+
+
+def test_a_key_given_twice_is_refused(sealed):
+    text = sealed.to_json().replace('"bits": 16', '"bits": 16, "bits": 16').encode()
+    with pytest.raises(IncompatibleModel, match="a key is given twice among name, bits, bits"):
+        parse_manifest(text, "manifest.json")
+
+
+def test_the_shipped_manifest_is_written_as_it_was(sealed):
+    text = (default_model_folder() / "manifest.json").read_bytes()
+    manifest = parse_manifest(text, "manifest.json")
+    assert manifest.to_json().encode() == text
+
+
+def test_describing_a_model_does_not_import_pydantic():
+    program = "import sys, sketchhash.model; print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize("text", [b"[]", b"\xff\xfe", b"[" * 100_000, b'{"format_version": 1, "bits": NaN}'])

@@ -27,13 +27,14 @@ def info(
     json: AsJson = False,
 ) -> None:
     """Print what a model is: bits, categories, inputs, sizes, how it was trained and how it scored."""
-    from sketchhash.model import layout, read_manifest, verify
+    from sketchhash.model import read_manifest, verify
     from sketchhash.model.folder import default_model_folder
+    from sketchhash.model.manifest import CARD
 
     place = default_model_folder() if folder is None else folder
     manifest, inspection = read_manifest(place), verify(place)
     if card:
-        typer.echo((place / layout.CARD).read_text(encoding="utf-8"), nl=False)
+        typer.echo((place / CARD).read_text(encoding="utf-8"), nl=False)
     elif json:
         print_json({**asdict(manifest), "fingerprint": manifest.fingerprint, "is_intact": inspection.is_intact})
     else:

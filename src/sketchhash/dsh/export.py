@@ -29,7 +29,7 @@ from sketchhash.model import (
     model_card,
     write_model,
 )
-from sketchhash.model.layout import TOKEN_WEIGHTS
+from sketchhash.model.manifest import TOKEN_WEIGHTS
 from sketchhash.tokens import WEIGHTS, TokenStyle, detector
 
 _PACKAGES = ("numpy", "onnx", "onnxruntime", "onnxscript", "pillow", "torch")

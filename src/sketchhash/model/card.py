@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import Template
 
-from sketchhash.model import layout
-from sketchhash.model.manifest import Manifest
+from sketchhash.model.manifest import CONTENTS, Manifest
 
 _CARD = Template("""\
 # $name
@@ -103,7 +102,7 @@ def model_card(manifest: Manifest, facts: CardFacts) -> str:
         summary=facts.summary,
         bits=manifest.bits,
         sees=_SEES[manifest.branches],
-        files=_table(("file", "what it is"), layout.CONTENTS.items()),
+        files=_table(("file", "what it is"), CONTENTS.items()),
         data=_data_table(facts.data),
         protocol=facts.protocol,
         numbers=_scores_table(manifest),

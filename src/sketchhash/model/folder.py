@@ -15,8 +15,16 @@ from hashlib import file_digest
 from pathlib import Path
 
 from sketchhash.errors import BadArgument, IncompatibleModel
-from sketchhash.model import layout
-from sketchhash.model.manifest import FETCH_AGAIN, FileRecord, Manifest, parse_manifest
+from sketchhash.model.manifest import (
+    CARD,
+    FETCH_AGAIN,
+    IMAGE_NETWORK,
+    MANIFEST,
+    SKETCH_NETWORK,
+    FileRecord,
+    Manifest,
+    parse_manifest,
+)
 
 VARIABLE = "SKETCHHASH_MODEL"
 
@@ -52,9 +60,9 @@ def write_model(
     """
     folder = folder.resolve()
     contents = {
-        layout.IMAGE_NETWORK: image_onnx,
-        layout.SKETCH_NETWORK: sketch_onnx,
-        layout.CARD: card.encode(),
+        IMAGE_NETWORK: image_onnx,
+        SKETCH_NETWORK: sketch_onnx,
+        CARD: card.encode(),
     }
     if taken := contents.keys() & (extra_files or {}).keys():
         raise BadArgument(f"{', '.join(sorted(taken))} cannot be an extra file: every model has its own.")
@@ -65,7 +73,7 @@ def write_model(
     fresh = _hidden_sibling(folder)
     try:
         fresh.mkdir(parents=True)
-        for name, content in {**contents, layout.MANIFEST: sealed.to_json().encode()}.items():
+        for name, content in {**contents, MANIFEST: sealed.to_json().encode()}.items():
             _write_through(fresh / name, content)
         _sync(fresh)
         _put_in_place(fresh, folder)
@@ -77,12 +85,12 @@ def write_model(
 
 def read_manifest(folder: Path) -> Manifest:
     """Read what the model in ``folder`` says about itself, without checking its other files."""
-    path = folder / layout.MANIFEST
+    path = folder / MANIFEST
     try:
         text = path.read_bytes()
     except OSError as problem:
         raise IncompatibleModel(
-            f"{folder} is not a model folder: {layout.MANIFEST} cannot be read ({problem.strerror}). {FETCH_AGAIN}"
+            f"{folder} is not a model folder: {MANIFEST} cannot be read ({problem.strerror}). {FETCH_AGAIN}"
         ) from problem
     return parse_manifest(text, str(path))
 
@@ -90,7 +98,7 @@ def read_manifest(folder: Path) -> Manifest:
 def verify(folder: Path) -> Inspection:
     """Compare every file's size and checksum with the manifest; only an unusable manifest is an error."""
     recorded = read_manifest(folder).files
-    present = {path.name for path in folder.iterdir()} - {layout.MANIFEST}
+    present = {path.name for path in folder.iterdir()} - {MANIFEST}
     missing = {name for name in recorded if not (folder / name).is_file()}
     changed = {name for name in recorded.keys() - missing if not _matches(folder / name, recorded[name])}
     return Inspection(tuple(sorted(missing)), tuple(sorted(changed)), tuple(sorted(present - recorded.keys())))
@@ -114,7 +122,7 @@ def default_model_folder() -> Path:
     """
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen)
-    if (_SHIPPED / layout.MANIFEST).is_file():
+    if (_SHIPPED / MANIFEST).is_file():
         return _SHIPPED
     raise BadArgument(
         "No model was named, and none came with this package. "

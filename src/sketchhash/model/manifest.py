@@ -16,18 +16,54 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from hashlib import sha256
-from typing import Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from sketchhash.codes import MAX_BITS
 from sketchhash.errors import BadArgument, IncompatibleModel
-from sketchhash.model import layout
-from sketchhash.model.strict_json import conform, loads
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic_core import ErrorDetails
+
+MANIFEST = "manifest.json"
+IMAGE_NETWORK = "image.onnx"
+SKETCH_NETWORK = "sketch.onnx"
+CARD = "README.md"
+TOKEN_WEIGHTS = "tokens.npz"
+
+CONTENTS: Mapping[str, str] = MappingProxyType(
+    {
+        IMAGE_NETWORK: "the network that turns a photo and its token map into one value per bit",
+        SKETCH_NETWORK: "the network that turns a drawing into one value per bit",
+        MANIFEST: "what the model expects, how it was made, and the checksum of every other file",
+        CARD: "the model card: this text",
+    }
+)
+"""Every file that a model folder must hold; the weights of a learned token detector may join them."""
 
 FORMAT_VERSION = 1
 FETCH_AGAIN = "Copy or download the model folder again, or export the model anew."
+
+_PROBLEMS = {
+    "missing": "is missing",
+    "unexpected_keyword_argument": "is not a known field",
+    "int_type": "should be a whole number",
+    "float_type": "should be a number",
+    "finite_number": "should be a number",
+    "string_type": "should be text",
+    "tuple_type": "should hold a list",
+    "too_long": "should hold fewer values",
+    "dict_type": "should hold an object",
+    "mapping_type": "should hold an object",
+    "dataclass_type": "should hold an object",
+}
+"""What pydantic's kinds of problem are called here."""
 
 Branches = Literal["full", "without_tokens", "without_photos"]
 
@@ -120,7 +156,7 @@ class Manifest:
             if square is not None and square.size < 1:
                 raise BadArgument(f"{name}.size should be at least 1, found {square.size}")
         for name in self.files:
-            if name == layout.MANIFEST or not re.fullmatch(r"\w[\w.-]*", name, re.ASCII):
+            if name == MANIFEST or not re.fullmatch(r"\w[\w.-]*", name, re.ASCII):
                 raise BadArgument(f"files[{name!r}] is not the plain name of a file beside the manifest")
 
     @property
@@ -138,7 +174,7 @@ class Manifest:
         """
         facts = asdict(self)
         deciding = {name: facts[name] for name in ("bits", "photos", "ink", "tokens")}
-        files = {name: record for name, record in facts["files"].items() if name != layout.CARD}
+        files = {name: record for name, record in facts["files"].items() if name != CARD}
         return _checksum({**deciding, "files": files})
 
     def to_json(self) -> str:
@@ -148,21 +184,59 @@ class Manifest:
 
 
 def parse_manifest(text: bytes, origin: str) -> Manifest:
-    """Read what `Manifest.to_json` wrote; ``origin`` is the file to name when the text cannot be used."""
+    """Read what `Manifest.to_json` wrote; ``origin`` is the file to name when the text cannot be used.
+
+    Every field must be there and of its declared type, and no other: ``"16"`` is not a number, nor is ``true``.
+    """
     try:
-        facts = loads(text.decode())
+        facts = json.loads(text.decode(), object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
         if not isinstance(facts, dict):
             raise ValueError("it does not hold an object")
         _check_version(facts.get("format_version"), origin)
         checksum = facts.pop("checksum", None)
-        manifest: Manifest = conform(facts, Manifest, "")
+        manifest = _conform(facts)
     except (ValueError, OverflowError, RecursionError, BadArgument) as problem:
         raise IncompatibleModel(f"{origin} is not a usable manifest: {problem}. {FETCH_AGAIN}") from problem
     if checksum != _checksum(facts):
         raise IncompatibleModel(f"{origin} was changed after it was written. {FETCH_AGAIN}")
-    if absent := [name for name in layout.LISTED if name not in manifest.files]:
+    if absent := [name for name in CONTENTS if name not in {MANIFEST, *manifest.files}]:
         raise IncompatibleModel(f"{origin} does not list {', '.join(absent)}. {FETCH_AGAIN}")
     return manifest
+
+
+def _conform(facts: Mapping[str, object]) -> Manifest:
+    from pydantic import ValidationError
+
+    try:
+        # As JSON once more, because in pydantic's strict mode a list is a tuple only there.
+        return _schema().validate_json(json.dumps(facts))
+    except ValidationError as problem:
+        raise ValueError(_explain(problem)) from problem
+
+
+@cache
+def _schema() -> TypeAdapter[Manifest]:
+    # Imported here, as it takes a fifth of a second and only reading needs it.
+    from pydantic import ConfigDict, TypeAdapter, with_config
+
+    strict = with_config(ConfigDict(strict=True, extra="forbid", allow_inf_nan=False))
+    for part in (PhotoInput, InkInput, TokenInput, MadeWith, FileRecord, Manifest):
+        strict(part)
+    return TypeAdapter(Manifest)
+
+
+def _explain(problem: ValidationError) -> str:
+    """Name the first field that does not fit, as a reader would find it (``ink.size``), and what is wrong with it."""
+    first: ErrorDetails = problem.errors(include_url=False)[0]
+    keys = first["loc"]
+    # Places in lists and the keys of tables go into brackets, fields after a dot.
+    names = [
+        f"[{key!r}]" if isinstance(key, int) or above in {"files", "packages", "scores"} else f".{key}"
+        for above, key in zip(("", *keys), keys, strict=False)
+    ]
+    what = _PROBLEMS.get(first["type"], first["msg"])
+    found = f", found {reprlib.repr(first['input'])}" if what.startswith("should") else ""
+    return f"{''.join(names).removeprefix('.')} {what}{found}"
 
 
 def _check_version(version: object, origin: str) -> None:
@@ -178,3 +252,14 @@ def _check_version(version: object, origin: str) -> None:
 def _checksum(facts: Mapping[str, object]) -> str:
     canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(canonical.encode()).hexdigest()
+
+
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ValueError(f"a key is given twice among {', '.join(key for key, _ in pairs)}")
+    return table
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number in JSON")

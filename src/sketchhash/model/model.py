@@ -18,9 +18,16 @@ from numpy.typing import NDArray
 from sketchhash.errors import BadArgument, IncompatibleModel, UnknownName
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
 from sketchhash.imaging.photos import fit_square
-from sketchhash.model import layout
 from sketchhash.model.folder import read_manifest, require_intact
-from sketchhash.model.manifest import FETCH_AGAIN, Manifest, TokenInput
+from sketchhash.model.manifest import (
+    FETCH_AGAIN,
+    IMAGE_NETWORK,
+    MANIFEST,
+    SKETCH_NETWORK,
+    TOKEN_WEIGHTS,
+    Manifest,
+    TokenInput,
+)
 from sketchhash.tokens import Detector, TokenStyle, detector, token_map
 
 if TYPE_CHECKING:
@@ -58,8 +65,8 @@ class Model:
                 size=manifest.ink.size,
                 style=_token_style(manifest.tokens, self._ink_style),
             )
-        self._image = Network(folder / layout.IMAGE_NETWORK, ports, manifest.bits, threads)
-        self._sketch = Network(folder / layout.SKETCH_NETWORK, [Port("sketches", "uint8", ink)], manifest.bits, threads)
+        self._image = Network(folder / IMAGE_NETWORK, ports, manifest.bits, threads)
+        self._sketch = Network(folder / SKETCH_NETWORK, [Port("sketches", "uint8", ink)], manifest.bits, threads)
 
     @classmethod
     def load(cls, folder: Path, threads: int = 1) -> Self:
@@ -72,7 +79,7 @@ class Model:
             return cls(folder, read_manifest(folder), threads)
         except BadArgument as problem:
             raise IncompatibleModel(
-                f"{folder / layout.MANIFEST} asks for what cannot be done: {problem} Export the model anew."
+                f"{folder / MANIFEST} asks for what cannot be done: {problem} Export the model anew."
             ) from problem
 
     @property
@@ -161,7 +168,7 @@ def _token_style(tokens: TokenInput, ink: InkStyle) -> TokenStyle:
 
 
 def _find_detector(manifest: Manifest, tokens: TokenInput, folder: Path) -> Detector:
-    weights = folder / layout.TOKEN_WEIGHTS if layout.TOKEN_WEIGHTS in manifest.files else None
+    weights = folder / TOKEN_WEIGHTS if TOKEN_WEIGHTS in manifest.files else None
     made_with = f"The model in {folder} was made with the token detector {tokens.detector!r}"
     try:
         found = detector(tokens.detector, weights)

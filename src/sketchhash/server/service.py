@@ -20,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from sketchhash.engines import open_gallery
 from sketchhash.errors import BadArgument
 from sketchhash.gallery import Searcher
-from sketchhash.model import Model, layout
+from sketchhash.model import Model, manifest
 from sketchhash.server.limits import WorkPool
 from sketchhash.server.metrics import Metrics
 from sketchhash.server.overview import OverviewCache
@@ -164,6 +164,6 @@ def _describe(model: Model) -> ModelAnswer:
     return ModelAnswer(
         name=model.manifest.name,
         categories=model.manifest.categories,
-        card=(model.folder / layout.CARD).read_text(encoding="utf-8"),
+        card=(model.folder / manifest.CARD).read_text(encoding="utf-8"),
         scores=dict(model.manifest.scores),
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sketchhash.benchmark.model_speed.stages import Inputs, Stages
 from sketchhash.benchmark.search_speed.timing import Schedule, Timing, interleaved
-from sketchhash.model import layout
+from sketchhash.model import manifest
 
 _ROUNDS = 5
 _CALLS_A_TURN = 20
@@ -51,7 +51,7 @@ class PeerFigures:
 def onnx_peer(name: str, folder: Path) -> Peer:
     """Run the graphs of a model folder."""
     stages = Stages(folder)
-    size = sum((folder / graph).stat().st_size for graph in (layout.IMAGE_NETWORK, layout.SKETCH_NETWORK))
+    size = sum((folder / graph).stat().st_size for graph in (manifest.IMAGE_NETWORK, manifest.SKETCH_NETWORK))
     return Peer(name, size, stages.image.run, stages.sketch.run)
 
 

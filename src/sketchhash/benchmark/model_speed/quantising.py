@@ -16,7 +16,7 @@ from typing import Any
 
 from sketchhash.benchmark.model_speed.stages import Inputs
 from sketchhash.errors import require
-from sketchhash.model import layout, read_manifest, write_model
+from sketchhash.model import manifest, read_manifest, write_model
 
 
 def write_dynamic(source: Path, target: Path) -> None:
@@ -27,7 +27,7 @@ def write_dynamic(source: Path, target: Path) -> None:
         # Convolutions of integers exist for unsigned weights alone.
         quantisation.quantize_dynamic(graph, quantised, weight_type=quantisation.QuantType.QUInt8)
 
-    _write(source, target, {name: quantise for name in (layout.IMAGE_NETWORK, layout.SKETCH_NETWORK)})
+    _write(source, target, {name: quantise for name in (manifest.IMAGE_NETWORK, manifest.SKETCH_NETWORK)})
 
 
 def write_static(source: Path, target: Path, photos: Sequence[Inputs], sketches: Sequence[Inputs]) -> None:
@@ -49,8 +49,8 @@ def write_static(source: Path, target: Path, photos: Sequence[Inputs], sketches:
         source,
         target,
         {
-            layout.IMAGE_NETWORK: lambda graph, quantised: quantise(graph, quantised, photos),
-            layout.SKETCH_NETWORK: lambda graph, quantised: quantise(graph, quantised, sketches),
+            manifest.IMAGE_NETWORK: lambda graph, quantised: quantise(graph, quantised, photos),
+            manifest.SKETCH_NETWORK: lambda graph, quantised: quantise(graph, quantised, sketches),
         },
     )
 
@@ -71,14 +71,14 @@ def _write(source: Path, target: Path, quantise: dict[str, Any]) -> None:
             onnx.save(graph, Path(place) / name)
             work(Path(place) / name, Path(place) / f"quantised-{name}")
             graphs[name] = (Path(place) / f"quantised-{name}").read_bytes()
-    weights = source / layout.TOKEN_WEIGHTS
+    weights = source / manifest.TOKEN_WEIGHTS
     write_model(
         target,
         replace(read_manifest(source), files={}),
-        image_onnx=graphs[layout.IMAGE_NETWORK],
-        sketch_onnx=graphs[layout.SKETCH_NETWORK],
-        card=(source / layout.CARD).read_text(encoding="utf-8"),
-        extra_files={layout.TOKEN_WEIGHTS: weights.read_bytes()} if weights.exists() else None,
+        image_onnx=graphs[manifest.IMAGE_NETWORK],
+        sketch_onnx=graphs[manifest.SKETCH_NETWORK],
+        card=(source / manifest.CARD).read_text(encoding="utf-8"),
+        extra_files={manifest.TOKEN_WEIGHTS: weights.read_bytes()} if weights.exists() else None,
     )
 
 

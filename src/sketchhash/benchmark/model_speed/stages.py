@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.imaging import Drawing, InkStyle, fit_square, rasterise, read_sketch
-from sketchhash.model import layout, read_manifest
+from sketchhash.model import manifest, read_manifest
 from sketchhash.model.model import Network, Port
 from sketchhash.tokens import TokenStyle, detector, token_map
 
@@ -25,7 +25,7 @@ class Stages:
         self.manifest = read_manifest(folder)
         self.style = InkStyle(self.manifest.ink.line_width, self.manifest.ink.margin)
         if self.manifest.tokens:
-            tokens, weights = self.manifest.tokens, folder / layout.TOKEN_WEIGHTS
+            tokens, weights = self.manifest.tokens, folder / manifest.TOKEN_WEIGHTS
             self._detector = detector(tokens.detector, weights if weights.exists() else None)
             self._tokens = TokenStyle(tokens.threshold, tokens.floor, tokens.most_ink, tokens.fewest, self.style)
         ink = (self.manifest.ink.size, self.manifest.ink.size)
@@ -34,8 +34,8 @@ class Stages:
             side = self.manifest.photos.size
             image_ports.append(Port("photos", "uint8", (side, side, 3)))
         bits = self.manifest.bits
-        self.image = Network(folder / layout.IMAGE_NETWORK, image_ports, bits, threads=1)
-        self.sketch = Network(folder / layout.SKETCH_NETWORK, [Port("sketches", "uint8", ink)], bits, threads=1)
+        self.image = Network(folder / manifest.IMAGE_NETWORK, image_ports, bits, threads=1)
+        self.sketch = Network(folder / manifest.SKETCH_NETWORK, [Port("sketches", "uint8", ink)], bits, threads=1)
 
     @property
     def has_tokens(self) -> bool:
