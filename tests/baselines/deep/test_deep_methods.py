@@ -1,5 +1,7 @@
 """Every deep method learns from a toy set, by its seed alone, and can be kept."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,7 @@ from sketchhash.baselines.deep.siamese_alexnet import SiameseAlexNet
 from sketchhash.baselines.deep.siamese_cnn import SiameseCNN
 from sketchhash.baselines.deep.sketch_a_net import SketchANet
 from sketchhash.baselines.deep.triplet_alexnet import TripletAlexNet
-from sketchhash.errors import DamagedState, NotFitted
+from sketchhash.errors import DamagedState, MissingExtra, NotFitted
 
 SMALL = {
     SiameseCNN: dict(size=8, naming_epochs=3, epochs=6),
@@ -117,3 +119,12 @@ def test_pictures_are_asked_for_one_by_one(fitted, shape_views):
     np.testing.assert_array_equal(
         fitted.encode_sketches(Lazy()), fitted.encode_sketches(list(shape_views.sketches[:3]))
     )
+
+
+def test_without_torch_a_method_says_what_to_install(kind, fitted, shape_views, monkeypatch):
+    method, state = make(kind), fitted.state()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match=r"torch.*sketchhash\[train\]"):
+        method.fit(shape_views)
+    with pytest.raises(MissingExtra, match=r"torch.*sketchhash\[train\]"):
+        method.restore(state)
