@@ -10,7 +10,7 @@ demo: .venv/searching
 	$(BIN)/sketchhash demo $(ARGUMENTS)
 
 test: .venv/developing
-	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist loadfile $(ARGUMENTS)
 
 # Search with the lower bounds of pyproject.toml.
 test-oldest: | .venv/python
@@ -19,7 +19,7 @@ test-oldest: | .venv/python
 	$(PYTHON) -m venv --clear .venv/oldest
 	.venv/oldest/bin/pip install --quiet --disable-pip-version-check --constraint .venv/oldest.txt \
 		. httpx hypothesis onnx pytest pytest-timeout
-	OMP_NUM_THREADS=1 .venv/oldest/bin/pytest --ignore tests/server/test_contract.py \
+	OMP_NUM_THREADS=1 .venv/oldest/bin/pytest --ignore tests/server/test_contract.py --ignore tests/tokens/training \
 		tests/cli tests/demo tests/gallery tests/imaging tests/index tests/model tests/native tests/server tests/tokens
 
 check: .venv/developing

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 
 from sketchhash.model import InkInput, MadeWith, Manifest, Model, PhotoInput, TokenInput, write_model
 
-pytest_plugins = ["engine_servers"]
+pytest_plugins = ["engine_servers", "completeness"]
 
 # Machines are shared and noisy: a slow example is no defect.
 settings.register_profile("shared machine", deadline=None)
