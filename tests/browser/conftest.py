@@ -50,7 +50,7 @@ def service(_server):
 
 @pytest.fixture(scope="session")
 def run_service():
-    """Give a function that runs the real service until its block ends, and gives the service's address."""
+    """Return a function that runs the real service until its block ends, and yields its address."""
 
     @contextmanager
     def run(gallery: Path, model_folder: Path, access: Access) -> Iterator[str]:
@@ -81,7 +81,7 @@ def browser():
 
 @pytest.fixture
 def watch(service):
-    """Give a function that listens to a page; in the end it must not have complained, or asked anyone else."""
+    """Return a function that listens to a page; in the end it must not have complained, or asked anyone else."""
     watched, complaints, strangers = [], [], []
     # The browser itself reports every answer that is not 2xx, and tests provoke those.
     provoked = "Failed to load resource"
@@ -112,7 +112,7 @@ def watch(service):
 
 @pytest.fixture
 def open_page(browser, service, watch):
-    """Give a function that opens the page in a browser of its own: nothing is stored, the options are chosen."""
+    """Return a function that opens the page in a browser of its own: nothing is stored, the options are chosen."""
     contexts = []
 
     def open_page(fragment: str = "", **options: object):
@@ -141,7 +141,7 @@ def page(_shared_page, service, watch):
 
 @pytest.fixture
 def eventually():
-    """Give a function that waits until something holds on the service's side."""
+    """Return a function that waits until something holds on the service's side."""
 
     def eventually(page, condition) -> None:
         patience = 5.0
@@ -155,7 +155,7 @@ def eventually():
 
 @pytest.fixture
 def draw():
-    """Give a function that draws lines on the sheet, their points as shares of its side."""
+    """Return a function that draws lines on the sheet, their points as shares of its side."""
 
     def draw(page, *lines):
         box = page.locator("#sheet").bounding_box()
@@ -171,7 +171,7 @@ def draw():
 
 @pytest.fixture
 def sketch():
-    """Give a function that makes the lines of a sketch, as a person in a hurry might draw them."""
+    """Return a function that makes the lines of a sketch, as a person in a hurry might draw them."""
 
     def sketch(category: str, seed: int = 3):
         strokes = draw_sketch(category, np.random.default_rng(seed)).strokes
@@ -182,7 +182,7 @@ def sketch():
 
 @pytest.fixture
 def photograph_page():
-    """Give a function that keeps a screenshot, to be looked at by people."""
+    """Return a function that keeps a screenshot, to be looked at by people."""
 
     def photograph(page, name: str) -> None:
         page.wait_for_function(VISIBLE_IMAGES_ARE_THERE)

@@ -72,7 +72,7 @@ def address(taught_model, world, run_service, tmp_path_factory):
 
 @pytest.fixture
 def open_gallery(browser, address):
-    """Give a function that opens the page as a device with these options shows it."""
+    """Return a function that opens the page as a device with these options shows it."""
     contexts = []
 
     def open_gallery(**options):

@@ -34,7 +34,7 @@ def listener():
 
 @pytest.fixture
 def apt_get(tmp_path, monkeypatch):
-    """Give a function that puts an apt-get in place, which runs some lines of shell instead of downloading."""
+    """Return a function that puts an apt-get in place, which runs some lines of shell instead of downloading."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("cp", "mkdir", "sleep", "tar"):

@@ -57,7 +57,7 @@ def gallery(gallery_file):
 
 @pytest.fixture
 def id_of(gallery, photos):
-    """Give a function that tells the id of a photo by its name."""
+    """Return a function that tells the id of a photo by its name."""
     return lambda name: gallery.at(photos / name).id
 
 
@@ -69,7 +69,7 @@ def service(gallery_file, model_folder):
 
 @pytest.fixture
 def client_for():
-    """Give a function that makes clients of a service, which lets them in as ``access`` says."""
+    """Return a function that makes clients of a service, which lets them in as ``access`` says."""
     with ExitStack() as stack:
 
         def make(service, access=None):
@@ -91,7 +91,7 @@ def strokes():
 
 @pytest.fixture
 def png():
-    """Give a function that makes a PNG file of given sides."""
+    """Return a function that makes a PNG file of given sides."""
 
     def make(width=8, height=8, mode="RGB", colour=0):
         file = io.BytesIO()
@@ -103,7 +103,7 @@ def png():
 
 @pytest.fixture
 def running():
-    """Give a function that runs an application on a free port of this machine until the block ends."""
+    """Return a function that runs an application on a free port of this machine until the block ends."""
 
     @contextmanager
     def run(app):

@@ -8,7 +8,7 @@ from sketchhash.server import Access, create_app
 
 
 def metric(client, name, **labels):
-    """Give the value of a metric, by its labels in any order."""
+    """Return the value of a metric, by its labels in any order."""
     for line in client.get("/metrics").text.splitlines():
         found = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
         if found and found[1] == name and dict(re.findall(r'(\w+)="([^"]*)"', found[2] or "")) == labels:

@@ -73,7 +73,7 @@ OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 @pytest.fixture
 def serving(gallery_file, model_folder):
-    """Give a function that runs the verb in a process, until the block ends; it gives the address printed."""
+    """Return a function that runs the verb in a process, until the block ends, and yields the address it prints."""
 
     @contextmanager
     def start(*arguments, **environment):
@@ -131,7 +131,7 @@ def test_a_token_of_the_environment_holds_here_too(serving):
 
 @pytest.fixture
 def run(gallery_file, model_folder):
-    """Give a function that runs the verb in this process, for errors that keep it from starting."""
+    """Return a function that runs the verb in this process, for errors that keep it from starting."""
     app = typer.Typer()
     app.command()(serve)
 
