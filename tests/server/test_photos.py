@@ -2,6 +2,7 @@
 
 import io
 import os
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -121,3 +122,16 @@ def test_a_file_that_is_gone_or_a_pipe_is_not_waited_for(client, photos, id_of):
     assert client.get(f"/api/photos/{photo}").status_code == 404
     os.mkfifo(photos / "f.png")
     assert client.get(f"/api/photos/{photo}").status_code == 404
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="descriptors are counted in /proc")
+def test_a_folder_in_the_place_of_a_photo_leaves_no_descriptor_open(client, photos, id_of):
+    photo = id_of("f.png")
+    (photos / "f.png").unlink()
+    (photos / "f.png").mkdir()
+    client.get(f"/api/photos/{photo}")  # whatever the first request opens for good
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(10):
+        assert client.get(f"/api/photos/{photo}").status_code == 404
+        assert client.get(f"/api/photos/{photo}/details").json()["width"] is None
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before

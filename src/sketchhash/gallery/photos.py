@@ -124,7 +124,8 @@ def read_file(path: Path, label: str | None = None) -> tuple[PhotoFile, bytes]:
     """
     try:
         # Without O_NONBLOCK, to open a pipe that took the place of a file would wait for its writer.
-        with os.fdopen(os.open(path, _OPEN_FLAGS), "rb") as file:
+        # With an opener the descriptor is closed on every path, also that of a folder, which is never made a file.
+        with open(path, "rb", opener=_open_without_waiting) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableImage("it is not a regular file.")
@@ -145,6 +146,10 @@ def decode(content: bytes, limits: Limits = _LIMITS) -> NDArray[np.uint8]:
     except UnreadableImage as problem:
         reason = str(problem).removeprefix("Cannot read these bytes: ")
         raise UnreadableImage(reason) from problem.__cause__
+
+
+def _open_without_waiting(path: str, _: int) -> int:
+    return os.open(path, _OPEN_FLAGS)
 
 
 def _walk(top: Path) -> Iterator[Path | Failure]:
