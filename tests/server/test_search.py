@@ -2,7 +2,10 @@
 
 import io
 import struct
+import time
 import zlib
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from PIL import Image
 from sketchhash.codes import hamming, pack, unpack
 from sketchhash.gallery import Searcher, index_events
 from sketchhash.imaging import Drawing
+from sketchhash.server.limits import WorkPool
 from sketchhash.server.search import Chance
 
 
@@ -159,6 +163,43 @@ def test_broken_json_is_explained(client, body):
     answer = client.post("/api/search", content=body, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "bad_argument")
     assert len(answer.text) < 500
+
+
+def repeated(item, times):
+    return b",".join([item] * times)
+
+
+FLOODS = {
+    "numbers for points": b'{"strokes":[%s]}' % repeated(b"[%s]" % repeated(b"1", 19_990), 49),
+    "points of one number": b'{"strokes":[%s]}' % repeated(b"[%s]" % repeated(b"[1]", 19_990), 24),
+    "numbers for strokes": b'{"strokes":[%s]}' % repeated(b"1", 980_000),
+    "points of text": b'{"strokes":[%s]}' % repeated(b'[["a","b"]]', 1999),
+    "unknown names": b"{%s}" % b",".join(b'"%x":1' % number for number in range(190_000)),
+    "some unknown names": b"{%s}" % b",".join(b'"%x":1' % number for number in range(5000)),
+    "a long number": b'{"strokes":[[[%s,1]]]}' % (b"1" * 1_900_000),
+    "a long label": b'{"strokes":[[[1,1]]],"label":"%s"}' % (b"x" * 1_900_000),
+}
+
+
+@pytest.mark.parametrize("body", FLOODS.values(), ids=FLOODS)
+def test_json_that_is_wrong_in_many_places_costs_little(client, body):
+    send_json = partial(client.post, "/api/search", content=body, headers={"Content-Type": "application/json"})
+    assert send_json().status_code == 422
+    before = time.process_time()
+    answer = send_json()
+    assert time.process_time() - before < 0.25
+    assert (answer.json()["error"]["kind"], len(answer.text) < 500) == ("bad_argument", True)
+
+
+def test_json_is_read_where_searches_run_and_not_on_the_event_loop(service, client_for):
+    full = WorkPool("full", threads=1, queue=-1)
+    assert client_for(replace(service, inference=full)).post("/api/search", json={"wrong": 1}).status_code == 503
+    full.close()
+
+
+def test_a_drawing_of_the_most_points_can_be_searched_for(client):
+    stroke = [[number * 0.123, 511 - number * 0.123] for number in range(10)]
+    assert search(client, strokes=[stroke] * 2000, k=500, label="a,b:" * 250, folder="c,d:" * 1000)["hits"] == []
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "image/png", ""])

@@ -14,6 +14,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -96,8 +97,12 @@ def error_kind(error: type[SketchHashError]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", error.__name__).lower()
 
 
-def validation_error(details: Sequence[Any]) -> BadArgument:
-    """Return an error that reports the first of the errors that pydantic found."""
+def validation_error(error: ValidationError | RequestValidationError) -> BadArgument:
+    """Return an error that reports the first of those that pydantic found."""
+    if isinstance(error, ValidationError):
+        details: Sequence[Any] = error.errors(include_url=False, include_input=False, include_context=False)
+    else:
+        details = error.errors()
     first = details[0]
     place = ".".join(str(part) for part in first["loc"])
     others = f" ({len(details) - 1:,} more like it)" if len(details) > 1 else ""
@@ -113,7 +118,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def on_invalid_request(_: Request, error: RequestValidationError) -> Response:
-        return error_response(validation_error(error.errors()))
+        return error_response(validation_error(error))
 
     @app.exception_handler(HTTPException)
     async def on_http_error(_: Request, error: HTTPException) -> Response:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from sketchhash.imaging.ink import MAX_COORDINATE, MAX_POINTS, MAX_STROKES
 from sketchhash.server.limits import MOST_HITS
 
+# FailFast: what is wrong in a million places is reported once.
 Coordinate = Annotated[float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE, allow_inf_nan=False)]
-Point = Annotated[list[Coordinate], Field(min_length=2, max_length=2, description="x to the right, y down")]
-Stroke = Annotated[list[Point], Field(max_length=MAX_POINTS)]
+Point = Annotated[list[Coordinate], Field(min_length=2, max_length=2, description="x to the right, y down"), FailFast()]
+Stroke = Annotated[list[Point], Field(max_length=MAX_POINTS), FailFast()]
 HitCount = Annotated[int, Field(ge=1, le=MOST_HITS, description="How many hits.")]
 Folder = Annotated[str, Field(max_length=4096, description="Only photos below this folder of the gallery.")]
 Label = Annotated[str, Field(max_length=1024, description="Only photos with this label.")]
@@ -39,7 +40,7 @@ class DrawingQuery(SearchOptions):
         },
     )
 
-    strokes: Annotated[list[Stroke], Field(min_length=1, max_length=MAX_STROKES)]
+    strokes: Annotated[list[Stroke], Field(min_length=1, max_length=MAX_STROKES), FailFast()]
 
 
 class PictureQuery(SearchOptions):
