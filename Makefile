@@ -29,9 +29,9 @@ check: .venv/developing
 	$(BIN)/lint-imports
 
 bench: .venv/developing
-	$(BIN)/sketchhash bench codes
-	$(BIN)/sketchhash bench search
-	$(BIN)/sketchhash bench tokens
+	$(BIN)/python benchmarks/codes.py
+	$(BIN)/python benchmarks/search.py --quick
+	$(BIN)/python benchmarks/tokens.py
 
 .venv/searching: pyproject.toml setup.py constraints.txt | .venv/python
 	$(PIP) --editable .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,3 +111,29 @@ def _linear_network(shapes: dict[str, tuple[int, ...]], bits: int, seed: int) ->
         weights,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
+
+
+@pytest.fixture
+def untrained_run(tmp_path):
+    """Return a function that writes a small world and the run of a network on it that has not learned anything."""
+    from dataclasses import replace
+
+    from sketchhash.datasets import draw_split, open_dataset, synthetic
+    from sketchhash.dsh.checkpoints import write_checkpoint
+    from sketchhash.dsh.recipe import load_recipe
+    from sketchhash.dsh.runs import Job
+
+    def write(categories, each, **changes):
+        world = synthetic.load(each, each, categories=categories, size=64)
+        for _ in synthetic.write(tmp_path / "world", world, workers=1):
+            pass
+        dataset = open_dataset(tmp_path / "world")
+        job = Job(dataset, draw_split(dataset, queries=1), replace(load_recipe("tiny"), **changes), bits=16)
+        folder = tmp_path / "tiny.run"
+        folder.mkdir()
+        (folder / "run.json").write_text(json.dumps(job.facts()))
+        job.split.write(folder / "split.json")
+        write_checkpoint(folder / "checkpoint.pt", {"weights": job.network().state_dict()})
+        return folder, tmp_path / "world"
+
+    return write

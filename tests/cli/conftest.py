@@ -4,14 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from launching import after
 from typer.testing import CliRunner
 
 from sketchhash.cli import app
-from sketchhash.datasets import draw_split, open_dataset, synthetic
 
 
 @pytest.fixture
@@ -59,26 +57,3 @@ def start(model_folder):
         stderr=subprocess.PIPE,
         env={**os.environ, "SKETCHHASH_MODEL": str(model_folder)},
     )
-
-
-@pytest.fixture
-def untrained_run(tmp_path):
-    """Give a function that writes a small world and the run of a network on it that has not learned anything."""
-    from sketchhash.dsh.checkpoints import write_checkpoint
-    from sketchhash.dsh.recipe import load_recipe
-    from sketchhash.dsh.runs import Job
-
-    def write(categories, each, **changes):
-        world = synthetic.load(each, each, categories=categories, size=64)
-        for _ in synthetic.write(tmp_path / "world", world, workers=1):
-            pass
-        dataset = open_dataset(tmp_path / "world")
-        job = Job(dataset, draw_split(dataset, queries=1), replace(load_recipe("tiny"), **changes), bits=16)
-        folder = tmp_path / "tiny.run"
-        folder.mkdir()
-        (folder / "run.json").write_text(json.dumps(job.facts()))
-        job.split.write(folder / "split.json")
-        write_checkpoint(folder / "checkpoint.pt", {"weights": job.network().state_dict()})
-        return folder, tmp_path / "world"
-
-    return write

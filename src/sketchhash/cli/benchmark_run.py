@@ -23,7 +23,7 @@ _SOME_FAILED = 1
 def _list_methods(wanted: bool) -> None:
     if wanted:
         from sketchhash.baselines import CATALOGUE
-        from sketchhash.benchmark import paper
+        from sketchhash.paper import published as paper
 
         for card in CATALOGUE:
             typer.echo(_described(card))

@@ -1,9 +1,9 @@
 import pytest
 
 from sketchhash.baselines import CATALOGUE, Kind
-from sketchhash.benchmark import paper
 from sketchhash.benchmark.comparison.entries import ABLATIONS, DSH, Entry, method_names, plan
 from sketchhash.errors import UnknownName
+from sketchhash.paper import published as paper
 
 
 def test_everything_runs_once_at_each_of_its_sizes():

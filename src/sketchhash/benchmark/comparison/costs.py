@@ -8,6 +8,7 @@ thread, and with warm caches.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
 
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.baselines import Distance
-from sketchhash.benchmark.search_speed.timing import Timing
 from sketchhash.codes import pack
 from sketchhash.errors import require
 from sketchhash.evaluation.metrics import DEPTH
@@ -29,13 +29,22 @@ _FEWEST, _MOST = 5, 200
 _SECONDS = 5.0
 
 
+@dataclass(frozen=True)
+class QueryTime:
+    """Seconds of one query: the median, the best, and the number of queries timed."""
+
+    p50: float
+    best: float
+    calls: int
+
+
 def gallery_bytes(distance: Distance, gallery: Values) -> int:
     """Give the bytes that a gallery ``(photos, size)`` takes: a bit, or four bytes, a column."""
     values = int(gallery.size)
     return values // 8 if distance is Distance.HAMMING else 4 * values
 
 
-def time_queries(distance: Distance, queries: Values, gallery: Values) -> Timing:
+def time_queries(distance: Distance, queries: Values, gallery: Values) -> QueryTime:
     """Time single queries ``(queries, size)`` against a gallery ``(photos, size)``."""
     search = _search(distance, queries, gallery)
     times: list[float] = []
@@ -46,7 +55,7 @@ def time_queries(distance: Distance, queries: Values, gallery: Values) -> Timing
             start = perf_counter()
             search(len(times) % len(queries))
             times.append(perf_counter() - start)
-    return Timing(median(times), min(times), len(times))
+    return QueryTime(median(times), min(times), len(times))
 
 
 def _search(distance: Distance, queries: Values, gallery: Values) -> Callable[[int], object]:

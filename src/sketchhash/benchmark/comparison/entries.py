@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sketchhash.baselines import CATALOGUE
-from sketchhash.benchmark import paper
 from sketchhash.errors import UnknownName
+from sketchhash.paper import published as paper
 
 DSH = "dsh"
 ABLATIONS = tuple(component.name for component in paper.ABLATIONS)

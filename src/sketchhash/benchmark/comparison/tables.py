@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sketchhash.baselines import CATALOGUE, Card, Kind, Reported, Sees
-from sketchhash.benchmark import paper
 from sketchhash.benchmark.comparison.entries import ABLATIONS, DSH, method_names
 from sketchhash.benchmark.comparison.grids import Cell, Column, Grid
 from sketchhash.benchmark.comparison.records import Record
 from sketchhash.evaluation.metrics import BallScore, Scores
+from sketchhash.paper import published as paper
 
 _PAPERS_BITS = (32, 64, 128)
 _MEGABYTE = 2**20
@@ -163,14 +163,14 @@ def _qualities(whose: str, lengths: Sequence[int]) -> list[Column]:
     return [Column(f"{whose}{metric} {bits}") for metric in ("mAP", "P@200") for bits in lengths]
 
 
-def _reported(card: Card | None) -> dict[paper.Gallery, Reported | None]:
+def _reported(card: Card | None) -> dict[paper.PaperGallery, Reported | None]:
     if card is None:
         return dict(paper.DSH)
     return {paper.TU_BERLIN: card.tuberlin, paper.SKETCHY: card.sketchy}
 
 
 def _line_2(
-    title: str, method: str, size: int, runs: Runs, reported: dict[paper.Gallery, Reported | None]
+    title: str, method: str, size: int, runs: Runs, reported: dict[paper.PaperGallery, Reported | None]
 ) -> tuple[Cell, ...]:
     run = runs.get(method, size)
     cells: list[Cell] = [title, size]

@@ -1,0 +1,10 @@
+import pytest
+
+NAMES = ("codes", "engines", "indexing", "model", "scale", "search", "serving", "tokens")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_script_explains_itself(run_process, name):
+    result = run_process(name, "--help")
+    assert result.returncode == 0, result.stderr
+    assert "--out" in result.stdout
