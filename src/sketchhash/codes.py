@@ -42,7 +42,7 @@ def pack(values: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def unpack(packed: NDArray[np.uint8]) -> NDArray[np.int8]:
-    """Give the signs ``(codes, bits)``, +1 or -1, of packed codes.
+    """Return the signs ``(codes, bits)``, +1 or -1, of packed codes.
 
     >>> unpack(np.array([[129]], dtype=np.uint8)).tolist()
     [[1, -1, -1, -1, -1, -1, -1, 1]]
@@ -54,7 +54,7 @@ def unpack(packed: NDArray[np.uint8]) -> NDArray[np.int8]:
 def hamming(queries: NDArray[np.uint8], gallery: NDArray[np.uint8]) -> NDArray[np.uint16]:
     """Count the differing bits between every packed query and gallery code: ``(queries, gallery)``.
 
-    Needs about ten bytes for each pair: give it many queries in blocks.
+    Needs about ten bytes for each pair: pass many queries in blocks.
 
     >>> hamming(np.array([[0b1111]], dtype=np.uint8), np.array([[0b1111], [0b1000]], dtype=np.uint8)).tolist()
     [[0, 3]]

@@ -7,8 +7,8 @@
     ├── UnreadableImage      a picture that cannot be decoded safely
     ├── DatasetProblem       files on disk that do not form the dataset they should
     │   └── SplitProblem     a split that does not fit its dataset, or breaks the protocol
-    ├── DamagedState         something that was kept cannot be read any more
-    ├── UnwritableState      something to keep could not be written; what was there before still is
+    ├── DamagedState         a stored file cannot be read any more
+    ├── UnwritableState      a file could not be written; what was there before is unchanged
     │   └── BusyGallery      another process is writing to the gallery
     ├── EngineProblem        a search engine that does not answer, or refuses
     ├── IncompatibleGallery  a gallery made with another model, or by a newer version
@@ -28,7 +28,7 @@ from types import ModuleType
 
 
 class SketchHashError(Exception):
-    """Anything that went wrong in a way sketchhash can explain."""
+    """Base class of every error that sketchhash raises on purpose."""
 
 
 class BadArgument(SketchHashError):
@@ -39,7 +39,7 @@ class UnknownName(BadArgument):
     """A name that is not in its table; the text suggests the nearest."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        """Name the ``kind`` of thing asked for, the ``name`` given and the ``known`` ones."""
+        """Describe the ``kind`` of thing, the ``name`` that was given and the ``known`` names."""
         names = sorted(str(name) for name in known)
         nearest = get_close_matches(name, names, n=1)
         hint = f"Did you mean {nearest[0]!r}?" if nearest else f"Known: {', '.join(names)}."
@@ -50,7 +50,7 @@ class MissingExtra(SketchHashError):
     """An optional package is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
-        """Say which ``package`` is missing and which ``extra`` brings it."""
+        """Describe which ``package`` is missing and which ``extra`` installs it."""
         super().__init__(f"This needs {package}, which is not installed. Type: pip install 'sketchhash[{extra}]'")
 
 
@@ -71,11 +71,11 @@ class IncompatibleModel(SketchHashError):
 
 
 class DamagedState(SketchHashError):
-    """Something that was kept cannot be read any more."""
+    """A stored file cannot be read any more."""
 
 
 class UnwritableState(SketchHashError):
-    """Something to keep could not be written; what was there before still is."""
+    """A file could not be written; what was there before is unchanged."""
 
 
 class BusyGallery(UnwritableState):
@@ -86,7 +86,7 @@ class EngineProblem(SketchHashError):
     """A search engine that does not answer, or refuses."""
 
     def __init__(self, engine: str, place: str, reason: str) -> None:
-        """Name the ``engine``, the ``place`` it should be at, and the ``reason`` in its own words."""
+        """Describe the ``engine``, the ``place`` where it should be, and the ``reason`` in its own words."""
         super().__init__(
             f"{engine} at {place} could not do what was asked: {reason.rstrip('.')}. What it had acknowledged is kept: "
             "see that it runs and can be reached, then run the same command again."

@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Write files in one step: whole, or not at all."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from uuid import uuid4
 
 @contextmanager
 def replacing(path: Path, durable: bool = True) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of ``path`` when all went well, and leaves no trace otherwise.
+    """Open a file that replaces ``path`` on success and leaves no trace on an error.
 
-    Readers see the old file or the new one, never a part; two writers at once do no harm. What can be made again
-    need not be ``durable``: then a power cut may leave an empty file, and writing is much faster.
+    Readers see the old file or the new one, never a part; two writers at once do no harm. A file that can be made
+    again need not be ``durable``: a power cut may then leave it empty, but writing is much faster.
     """
     unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
     try:

@@ -12,7 +12,7 @@ from sketchhash.cli.console import print_json, progress, say
 from sketchhash.errors import BadArgument
 
 if TYPE_CHECKING:
-    from sketchhash.datasets import Report
+    from sketchhash.datasets import DatasetReport
 
 app = typer.Typer(help="Look at datasets, divide them into splits, make the synthetic one.", no_args_is_help=True)
 
@@ -134,7 +134,7 @@ def sheet(
     typer.echo(out)
 
 
-def _print_report(report: Report) -> None:
+def _print_report(report: DatasetReport) -> None:
     width = max((len(count.category) for count in report.counts), default=0)
     typer.echo(f"{'category':{width}}  sketches   photos")
     for count in report.counts:

@@ -1,10 +1,10 @@
-"""Sketches and photos as people have them on disk, and the protocols that divide them.
+"""Datasets of sketches and photos, and the protocols that divide them.
 
-A dataset names its categories and yields sketches and photos as items; nothing is decoded before it is asked
-for. `open_dataset` recognises what lies in a folder; `draw_split` divides it as the paper does.
+A dataset has categories, and sketches and photos as items; nothing is decoded before it is needed. `open_dataset`
+recognises what is in a folder; `draw_split` divides it as the paper does.
 """
 
-from sketchhash.datasets.check import Report, check, contact_sheet
+from sketchhash.datasets.check import DatasetReport, check, contact_sheet
 from sketchhash.datasets.dataset import Dataset, Item, collection, join, pair, photo_pixels, sketch_ink
 from sketchhash.datasets.layouts import LAYOUTS, open_dataset
 from sketchhash.datasets.names import zero_shot_categories, zero_shot_lists
@@ -21,9 +21,9 @@ from sketchhash.datasets.splits import (
 __all__ = [
     "LAYOUTS",
     "Dataset",
+    "DatasetReport",
     "Item",
     "Partition",
-    "Report",
     "Split",
     "check",
     "collection",

@@ -18,12 +18,11 @@ from sketchhash.imaging import fit_square
 
 # Large photos are decoded at reduced scale where the format allows it: every byte is still read.
 _LONGEST = 256
-
 _CELL = 96
 
 
 @dataclass(frozen=True)
-class Count:
+class CategoryCount:
     """The readable items of one category."""
 
     category: str
@@ -32,47 +31,47 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Report:
+class DatasetReport:
     """What a check found; ``unreadable`` and ``remarks`` name files and folders."""
 
     dataset: str
-    counts: tuple[Count, ...]
+    counts: tuple[CategoryCount, ...]
     unreadable: tuple[str, ...]
     remarks: tuple[str, ...]
 
     @property
     def sketches(self) -> int:
-        """Count the readable sketches."""
+        """Return the number of readable sketches."""
         return sum(count.sketches for count in self.counts)
 
     @property
     def photos(self) -> int:
-        """Count the readable photos."""
+        """Return the number of readable photos."""
         return sum(count.photos for count in self.counts)
 
     @property
     def sketches_without_photos(self) -> tuple[str, ...]:
-        """Name the categories that can be drawn but not found."""
+        """Return the categories that have sketches and no photos."""
         return tuple(count.category for count in self.counts if count.sketches and not count.photos)
 
     @property
     def photos_without_sketches(self) -> tuple[str, ...]:
-        """Name the categories that can be found but not drawn."""
+        """Return the categories that have photos and no sketches."""
         return tuple(count.category for count in self.counts if count.photos and not count.sketches)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Name the categories of a published list that have nothing here."""
+        """Return the categories of a published list that have neither."""
         return tuple(count.category for count in self.counts if not count.photos and not count.sketches)
 
     @property
     def complete_categories(self) -> int:
-        """Count the categories with both sketches and photos."""
+        """Return the number of categories with both sketches and photos."""
         return sum(1 for count in self.counts if count.sketches and count.photos)
 
     @property
     def why_unusable(self) -> str | None:
-        """Say why nothing can be trained or measured with this dataset, or None when it can."""
+        """Return why nothing can be trained or measured with this dataset, or None if it can."""
         if not self.sketches:
             return "it has no readable sketch; give it as --photos of a dataset that has sketches"
         if not self.photos:
@@ -82,17 +81,18 @@ class Report:
         return None
 
 
-def check(dataset: Dataset, decode: bool = True, advance: Callable[[], None] = lambda: None) -> Report:
-    """Count, and with ``decode`` open every picture; ``advance`` is called once an item."""
+def check(dataset: Dataset, decode: bool = True, advance: Callable[[], None] = lambda: None) -> DatasetReport:
+    """Count the items of every category; with ``decode``, open every picture and call ``advance`` after each."""
     unreadable = _unreadable(dataset, advance) if decode else {}
     counts = [
         Counter(item.label for item in items if (kind, item.id) not in unreadable)
         for kind, items in (("sketch", dataset.sketches), ("photo", dataset.photos))
     ]
-    return Report(
+    return DatasetReport(
         dataset=dataset.name,
         counts=tuple(
-            Count(category, counts[0][label], counts[1][label]) for label, category in enumerate(dataset.categories)
+            CategoryCount(category, counts[0][label], counts[1][label])
+            for label, category in enumerate(dataset.categories)
         ),
         unreadable=tuple(unreadable.values()),
         remarks=dataset.remarks,
@@ -100,7 +100,7 @@ def check(dataset: Dataset, decode: bool = True, advance: Callable[[], None] = l
 
 
 def contact_sheet(dataset: Dataset, each: int) -> NDArray[np.uint8]:
-    """Paint a row a category that has both: ``each`` sketches, then ``each`` photos."""
+    """Paint one row for each category that has both: ``each`` sketches, then ``each`` photos."""
     rows: list[list[NDArray[np.uint8]]] = []
     captions: list[str] = []
     for label, category in enumerate(dataset.categories):

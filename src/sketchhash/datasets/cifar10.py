@@ -35,18 +35,18 @@ class PackedPhoto:
     row: int
 
     def read(self) -> NDArray[np.uint8]:
-        """Give the photo ``(32, 32, 3)``."""
+        """Return the photo ``(32, 32, 3)``."""
         photo: NDArray[np.uint8] = _batch(self.path)[self.row]
         return photo
 
 
 def is_cifar10(root: Path) -> bool:
-    """Tell whether ``root`` holds the packed batches."""
+    """Return whether ``root`` holds the packed batches."""
     return (root / "test_batch.png").is_file()
 
 
 def load_cifar10(root: Path) -> Dataset:
-    """Load the labels; a batch's pixels are decoded when its first photo is asked for."""
+    """Load the labels; a batch's pixels are decoded when its first photo is read."""
     photos: list[Item] = []
     for label_file, batches in _PARTS:
         labels = _labels(root / label_file)

@@ -1,4 +1,4 @@
-"""The contract of every dataset: categories, and sketches and photos as items that are decoded when asked.
+"""The contract of every dataset: categories, and sketches and photos as items that are decoded on demand.
 
 Datasets also go together. `pair` takes the sketches of one and the photos of another; `join` takes everything of
 several. Joined ids are prefixed with the name of the dataset they come from, so that every item can still be told apart
@@ -26,7 +26,7 @@ _SEPARATOR = ": "  # between the name of a dataset and the id of an item that wa
 
 
 class Packed(Protocol):
-    """A picture inside a larger file, read when asked: pixels ``(h, w)`` or ``(h, w, 3)``, or strokes."""
+    """A picture inside a larger file, decoded on demand: pixels ``(h, w)`` or ``(h, w, 3)``, or strokes."""
 
     def read(self) -> NDArray[np.uint8] | Drawing:
         """Decode this one picture."""
@@ -76,9 +76,9 @@ def sketch_ink(item: Item, size: int, style: InkStyle = _STYLE) -> NDArray[np.ui
 
 
 def pair(sketches: Dataset, photos: Dataset) -> Dataset:
-    """Join the sketches of one dataset with the photos of another, over the categories both have.
+    """Combine the sketches of one dataset with the photos of another, over the categories both have.
 
-    Categories keep the sketch dataset's spelling; what only one side has is remarked on and left out.
+    Categories keep the sketch dataset's spelling; what only one side has is left out, and a remark says so.
     """
     drawn, shown = _by_meaning(sketches), _by_meaning(photos)
     shared = [key for key in drawn if key in shown]
@@ -101,9 +101,9 @@ def pair(sketches: Dataset, photos: Dataset) -> Dataset:
 
 
 def join(datasets: Sequence[Dataset]) -> Dataset:
-    """Put datasets together over all their categories; one dataset stays as it is.
+    """Join datasets over all their categories; a single dataset is returned as it is.
 
-    A category that has other names in other datasets takes the name of the first dataset that has it.
+    A category with several names takes the name of the first dataset that has it.
     """
     if len(datasets) == 1:
         return datasets[0]
@@ -155,7 +155,7 @@ def joined_id(dataset: Dataset, item_id: str) -> str:
 
 
 def collection(dataset: Dataset, item: Item) -> str:
-    """Name the dataset that an item of a joined dataset comes from."""
+    """Return the name of the dataset that an item of a joined dataset comes from."""
     name, separator, _ = item.id.partition(_SEPARATOR)
     return name if separator else dataset.name
 

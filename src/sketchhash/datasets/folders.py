@@ -1,4 +1,4 @@
-"""Pictures in one folder a category: of anybody's, of TU-Berlin Extension and of Sketchy Extension.
+"""Pictures in one folder a category: your own, TU-Berlin Extension and Sketchy Extension.
 
 - *two folders*: ``sketches/<category>/*`` and ``photos/<category>/*``; the categories are the names of the folders.
 - *photos alone*: ``<category>/*``, without a folder above them that says what they hold.
@@ -25,7 +25,7 @@ from sketchhash.datasets.names import CategoryNames, sketchy_categories, tuberli
 from sketchhash.errors import DatasetProblem
 from sketchhash.imaging import PICTURE_SUFFIXES
 
-# Names for the two folders that are in use: ours, and those of later papers' archives.
+# Names of the two folders: ours, and those in the archives of later papers.
 FOLDER_PAIRS = (
     ("sketches", "photos"),
     ("sketch", "photo"),
@@ -37,14 +37,13 @@ _TUBERLIN_SKETCHES, _TUBERLIN_PHOTOS = "png", "ImageResized"
 
 # The variant whose sketches are warped exactly as their photos were.
 _SKETCHY_SKETCHES = Path("256x256", "sketch", "tx_000000000000")
-
 _SKETCHY_PHOTOS = ("EXTEND_image_sketchy", "extended_photo")
 
 
 def find_pair(root: Path) -> tuple[Path | None, Path | None] | None:
-    """Give the sketch and the photo folder below ``root``, or None when there is no such pair.
+    """Return the sketch and the photo folder below ``root``, or None if there is no such pair.
 
-    Our own two folders may also stand alone: photos to search, or sketches to join with other ones.
+    A folder named ``sketches`` or ``photos`` may also be alone: sketches to join, or photos to search.
     """
     for names in FOLDER_PAIRS:
         sketches, photos = (root / name for name in names)
@@ -55,7 +54,7 @@ def find_pair(root: Path) -> tuple[Path | None, Path | None] | None:
 
 
 def is_folder_pair(root: Path) -> bool:
-    """Tell whether ``root`` holds one of the known pairs of folders."""
+    """Return whether ``root`` holds one of the known pairs of folders."""
     return find_pair(root) is not None
 
 
@@ -68,7 +67,7 @@ def load_folder_pair(root: Path) -> Dataset:
 
 
 def is_photo_folders(root: Path) -> bool:
-    """Tell whether at least two folders in ``root`` hold pictures: one alone may be anything."""
+    """Return whether at least two folders in ``root`` hold pictures: one alone may be anything."""
     return len(list(islice((folder for folder in _folders(root) if _pictures(folder)), 2))) == 2
 
 
@@ -96,12 +95,12 @@ def load_folders(
 
 
 def is_tuberlin(root: Path) -> bool:
-    """Tell whether ``root`` holds ``png/`` or ``ImageResized/`` with category folders."""
+    """Return whether ``root`` holds ``png/`` or ``ImageResized/`` with category folders."""
     return (root / _TUBERLIN_PHOTOS).is_dir() or (root / _TUBERLIN_SKETCHES / "airplane").is_dir()
 
 
 def load_tuberlin(root: Path) -> Dataset:
-    """Load what is there of the two folders; a missing one leaves its side empty."""
+    """Load the two folders; a missing one leaves its side empty."""
     sketches, photos = root / _TUBERLIN_SKETCHES, root / _TUBERLIN_PHOTOS
     return load_folders(
         "TU-Berlin Extension",
@@ -112,12 +111,12 @@ def load_tuberlin(root: Path) -> Dataset:
 
 
 def is_sketchy(root: Path) -> bool:
-    """Tell whether ``root`` holds the sketches or the extended photos of Sketchy."""
+    """Return whether ``root`` holds the sketches or the extended photos of Sketchy."""
     return (root / _SKETCHY_SKETCHES).is_dir() or _sketchy_photos(root) is not None
 
 
 def load_sketchy(root: Path) -> Dataset:
-    """Load what is there of the two folders; a missing one leaves its side empty."""
+    """Load the two folders; a missing one leaves its side empty."""
     sketches = root / _SKETCHY_SKETCHES
     return load_folders(
         "Sketchy Extension", sketches if sketches.is_dir() else None, _sketchy_photos(root), sketchy_categories()

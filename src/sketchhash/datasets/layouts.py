@@ -1,4 +1,4 @@
-"""The one table of datasets: how each looks on disk, and how it is loaded."""
+"""The table of datasets, how each is laid out on disk and loaded; `open_dataset` recognises them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SYNTHETIC = "synthetic"
 
 @dataclass(frozen=True)
 class Layout:
-    """One way a dataset lies on disk."""
+    """One way a dataset is laid out on disk."""
 
     name: str
     expected: str

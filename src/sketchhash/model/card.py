@@ -88,7 +88,7 @@ class CardFacts:
 
 
 def model_card(manifest: Manifest, facts: CardFacts) -> str:
-    """Write the card as Markdown; what is not known is said to be unknown."""
+    """Return the card as Markdown; it says so where something is not known."""
     made = manifest.made_with
     provenance = {
         "sketchhash": made.sketchhash,

@@ -41,7 +41,7 @@ class Inspection:
 
     @property
     def is_intact(self) -> bool:
-        """Whether every listed file is as it was written; extra files do no harm."""
+        """Return whether every listed file is as it was written; extra files do no harm."""
         return not (self.missing or self.changed)
 
 
@@ -54,9 +54,9 @@ def write_model(
     card: str,
     extra_files: Mapping[str, bytes] | None = None,
 ) -> Manifest:
-    """Write a model folder in one step and give its manifest with the checksums filled in.
+    """Write a model folder in one step and return its manifest with the checksums filled in.
 
-    A model that lies there already is replaced; anything else that lies there is left alone and refused.
+    An existing model is replaced; anything else at that place is refused and left alone.
     """
     folder = folder.resolve()
     contents = {
@@ -115,7 +115,7 @@ def require_intact(folder: Path) -> None:
 
 
 def default_model_folder() -> Path:
-    """Give the folder named by the environment variable ``SKETCHHASH_MODEL``, or else of the model shipped here.
+    """Return the folder that the environment variable ``SKETCHHASH_MODEL`` names, or else the shipped model's.
 
     Raises:
         BadArgument: If there is neither.

@@ -130,7 +130,7 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything a model folder says about itself; ``files`` is filled in when the folder is written.
+    """What a model folder says about itself; ``files`` is filled in when the folder is written.
 
     Without ``photos`` the image network sees token maps alone, without ``tokens`` photos alone.
     """
@@ -161,16 +161,16 @@ class Manifest:
 
     @property
     def branches(self) -> Branches:
-        """The inputs that the image network takes, in the words of the paper's ablation."""
+        """Return which inputs the image network takes, in the words of the paper's ablation."""
         if self.tokens is None:
             return "without_tokens"
         return "without_photos" if self.photos is None else "full"
 
     @property
     def fingerprint(self) -> str:
-        """Everything that decides a code, as one hash: galleries keep it.
+        """Return one hash of everything that decides a code; galleries keep it.
 
-        The card, the scores and the name stay out, so rewording the card leaves a gallery valid.
+        The card, the scores and the name are left out, so rewording the card leaves a gallery valid.
         """
         facts = asdict(self)
         deciding = {name: facts[name] for name in ("bits", "photos", "ink", "tokens")}
@@ -226,7 +226,7 @@ def _schema() -> TypeAdapter[Manifest]:
 
 
 def _explain(problem: ValidationError) -> str:
-    """Name the first field that does not fit, as a reader would find it (``ink.size``), and what is wrong with it."""
+    """Return the first field that does not fit, as a reader would find it (``ink.size``), and what is wrong."""
     first: ErrorDetails = problem.errors(include_url=False)[0]
     keys = first["loc"]
     # Places in lists and the keys of tables go into brackets, fields after a dot.

@@ -33,7 +33,6 @@ from sketchhash.tokens import Detector, TokenStyle, detector, token_map
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-
 # Larger batches gain little: an AlexNet-sized graph takes 23.7 ms a photo alone, 15.7 by 16, 15.1 by 32.
 _BATCH = 16
 
@@ -43,10 +42,10 @@ _ONLY_FATAL = 4
 
 
 class Model:
-    """The two networks of a model folder with all they need around them; safe to use from many threads."""
+    """The two networks of a model folder with the preparation of their inputs; safe to use from many threads."""
 
     def __init__(self, folder: Path, manifest: Manifest, threads: int) -> None:
-        """Open the networks in ``folder``; `load` is the way in, as it checks the files first."""
+        """Open the networks in ``folder``; use `load`, which checks the files first."""
         self.folder = folder
         self.manifest = manifest
         self._ink_style = InkStyle(manifest.ink.line_width, manifest.ink.margin)
@@ -84,7 +83,7 @@ class Model:
 
     @property
     def bits(self) -> int:
-        """The length of a code."""
+        """Return the length of a code."""
         return self.manifest.bits
 
     @property
@@ -93,7 +92,7 @@ class Model:
         return self.manifest.fingerprint
 
     def encode_photos(self, photos: Sequence[Photo]) -> NDArray[np.float32]:
-        """Give values ``(photos, bits)`` for photos ``(height, width, 3)`` of any size."""
+        """Return values ``(photos, bits)`` for photos ``(height, width, 3)`` of any size."""
         values = np.empty((len(photos), self.bits), dtype=np.float32)
         for rows in _batches(len(photos)):
             batch = [_checked(photo) for photo in photos[rows]]
@@ -103,7 +102,7 @@ class Model:
         return values
 
     def encode_sketches(self, ink: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Give values ``(sketches, bits)`` for rasterised sketches ``(sketches, size, size)``."""
+        """Return values ``(sketches, bits)`` for rasterised sketches ``(sketches, size, size)``."""
         size = self.manifest.ink.size
         if ink.dtype != np.uint8 or ink.shape[1:] != (size, size):
             raise BadArgument(
@@ -116,7 +115,7 @@ class Model:
         return values
 
     def encode_drawing(self, drawing: Drawing) -> NDArray[np.float32]:
-        """Give values ``(1, bits)`` for strokes, inked as the training sketches were."""
+        """Return values ``(1, bits)`` for strokes, inked as the training sketches were."""
         ink = rasterise(drawing, self.manifest.ink.size, self._ink_style)
         return self.encode_sketches(ink[np.newaxis])
 
@@ -138,14 +137,14 @@ class Network:
     """A graph that gives one value per bit for each row of its inputs; safe to run from many threads."""
 
     def __init__(self, path: Path, inputs: Sequence[Port], bits: int, threads: int) -> None:
-        """Open the graph at ``path``, or raise `IncompatibleModel` when it is not one that was asked for."""
+        """Open the graph at ``path``, or raise `IncompatibleModel` if its inputs or outputs differ from these."""
         self._session = _open(path, threads)
         output = Port("values", "float", (bits,))
         _check_ports(f"{path} takes", self._session.get_inputs(), inputs)
         _check_ports(f"{path} gives", self._session.get_outputs(), [output])
 
     def run(self, inputs: Mapping[str, NDArray[np.uint8]]) -> NDArray[np.float32]:
-        """Give ``(rows, bits)`` values."""
+        """Return values ``(rows, bits)``."""
         values: NDArray[np.float32] = self._session.run(["values"], dict(inputs))[0]
         return values
 

@@ -1,7 +1,7 @@
 """Category names as vectors, so that what the hash learns for *cheetah* lies near *tiger* (the paper's §3.2).
 
-`embed` is the way in. The default is half GloVe (what a name is used with) and half WordNet (what a thing is
-a kind of); other tables are read from word2vec and GloVe files.
+`embed` does it. The default is half GloVe (what a name is used with) and half WordNet (what a thing is a kind of);
+other tables are read from word2vec and GloVe files.
 """
 
 from sketchhash.words.names import listed_categories

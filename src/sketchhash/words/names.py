@@ -28,12 +28,12 @@ class Noun:
 
 
 def listed_categories() -> tuple[str, ...]:
-    """Give the names in the table, as their datasets spell them."""
+    """Return the names in the table, as their datasets spell them."""
     return tuple(meaning.category for meaning in _table().values())
 
 
 def words_of(category: str) -> tuple[str, ...]:
-    """Give the words whose vectors make up a category.
+    """Return the words whose vectors make up a category.
 
     >>> words_of("hot-air_balloon"), words_of("car (sedan)"), words_of("pipe (for smoking)")
     (('hot', 'air', 'balloon'), ('car', 'sedan'), ('pipe', 'smoking'))
@@ -43,7 +43,7 @@ def words_of(category: str) -> tuple[str, ...]:
 
 
 def nouns_of(category: str) -> tuple[Noun, ...]:
-    """Give the nouns a category may stand for, best first; a name in the table has exactly one.
+    """Return the nouns that a category may stand for, best first; a name in the table has exactly one.
 
     A compound that is not in the table is tried whole, then as its last word, in the first sense. A qualifier
     in parentheses says that the first sense may be wrong, so such a name is not guessed at.
@@ -63,7 +63,7 @@ def nouns_of(category: str) -> tuple[Noun, ...]:
 
 
 def without_vectors(categories: Iterable[str], source: str) -> UnknownWords:
-    """Make the error that lists every category that ``source`` has no vector for, and says what to do."""
+    """Return the error that lists every category without a vector in ``source`` and says what to do."""
     names = ", ".join(repr(category) for category in categories)
     return UnknownWords(
         f"The {source} has no vector for: {names}. "

@@ -1,4 +1,4 @@
-"""Where word vectors may come from: one table of sources, and the one function that asks them."""
+"""Sources of word vectors, and `embed`, which turns category names into vectors with one of them."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from sketchhash.words.wordnet import HypernymVectors, find_wordnet, read_nouns
 
 
 class Vectors(Protocol):
-    """A way to give categories vectors that are close where the categories are alike."""
+    """A way to embed categories: vectors are close where categories are alike."""
 
     def embed(self, categories: Sequence[str]) -> NDArray[np.float32]:
-        """Give ``(categories, dimensions)``, or raise one `UnknownWords` with every category it lacks."""
+        """Return ``(categories, dimensions)``, or raise one `UnknownWords` with every category it lacks."""
         ...
 
 
 def embed(categories: Sequence[str], source: str = "default", path: Path | None = None) -> NDArray[np.float32]:
-    """Give one unit-length row for each category: ``(categories, dimensions)``.
+    """Return one unit-length row for each category: ``(categories, dimensions)``.
 
     The dimensions depend on the source, and for WordNet on the categories: rows are comparable with rows of
-    the same call, so ask for seen and unseen categories together. WordNet's root, *entity*, is all zeros.
+    the same call, so embed seen and unseen categories together. WordNet's root, *entity*, is all zeros.
 
     Args:
         categories: Names as datasets spell them; the words of a compound are averaged.
@@ -51,7 +51,7 @@ def embed(categories: Sequence[str], source: str = "default", path: Path | None 
 
 
 def centred(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Take away what all rows have in common, which tells none from another; the rest has unit length again."""
+    """Subtract the mean of the rows, which tells no category from another, and scale them to unit length again."""
     return _unit_rows(vectors - vectors.mean(axis=0))
 
 
@@ -83,7 +83,7 @@ class Blend:
     parts: Sequence[tuple[float, Vectors]]
 
     def embed(self, categories: Sequence[str]) -> NDArray[np.float32]:
-        """Ask every part, so that one error lists what any of them lacks."""
+        """Embed with every part, so that one error lists what any of them lacks."""
         blocks, lacks = [], []
         for weight, vectors in self.parts:
             try:

