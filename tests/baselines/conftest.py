@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from sketchhash.baselines import Sees, Views
+from sketchhash.baselines import Input, Views
 
 PHOTO_COUNTS = (30, 25, 30, 20, 30, 30)
 SKETCHES = 20
@@ -31,13 +31,13 @@ def worlds():
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(6, 20)), rng.normal(size=(6, 18))
     features = World(_clouds(rng, centres, PHOTO_COUNTS, SKETCHES), _clouds(rng, centres, (10,) * 6, 10))
-    return {Sees.FEATURES: features, Sees.PICTURES: World(_pictures(rng, PICTURES), _pictures(rng, PICTURES // 2))}
+    return {Input.FEATURES: features, Input.PICTURES: World(_pictures(rng, PICTURES), _pictures(rng, PICTURES // 2))}
 
 
 @pytest.fixture
 def views(worlds):
     """Six categories as clouds around centres of their own in each view, of different sizes."""
-    return worlds[Sees.FEATURES].training
+    return worlds[Input.FEATURES].training
 
 
 @pytest.fixture

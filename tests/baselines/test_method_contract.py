@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sketchhash.baselines import CATALOGUE, Distance, Fitted, Sees, card_of, load_fitted
+from sketchhash.baselines import CATALOGUE, Distance, Fitted, Input, card_of, load_fitted
 from sketchhash.benchmark.encoded import rank_encodings
 from sketchhash.errors import BadArgument, MissingExtra, NotFitted
 from sketchhash.evaluation import mean_average_precision, rank_distances
@@ -91,12 +91,12 @@ def test_what_was_learned_survives_being_saved(name, world, method, tmp_path):
     np.testing.assert_array_equal(loaded.encode_sketches(unseen.sketches), method.encode_sketches(unseen.sketches))
 
 
-@pytest.mark.parametrize("name", [card.name for card in CATALOGUE if card.sees is Sees.FEATURES])
+@pytest.mark.parametrize("name", [card.name for card in CATALOGUE if card.sees is Input.FEATURES])
 def test_features_of_another_width_and_pictures_are_refused(name, world, worlds, method):
     with pytest.raises(BadArgument, match="wide"):
         method.encode_photos(world.unseen.photos[:, 1:])
     with pytest.raises(BadArgument, match="features"):
-        method.encode_sketches(worlds[Sees.PICTURES].unseen.sketches)
+        method.encode_sketches(worlds[Input.PICTURES].unseen.sketches)
 
 
 def build(card, long=False):

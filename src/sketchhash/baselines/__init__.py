@@ -3,7 +3,7 @@
 from sketchhash.baselines.catalogue import CATALOGUE, Fitted, card_of, load_fitted
 from sketchhash.baselines.class_codes import ClassCodes
 from sketchhash.baselines.crossview import CanonicalCorrelation
-from sketchhash.baselines.method import Card, Distance, Kind, Method, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Method, Reported, Views
 
 __all__ = [
     "CATALOGUE",
@@ -12,10 +12,10 @@ __all__ = [
     "ClassCodes",
     "Distance",
     "Fitted",
+    "Input",
     "Kind",
     "Method",
     "Reported",
-    "Sees",
     "Views",
     "card_of",
     "load_fitted",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.baselines.linear import LinearMethod, Projection, Standard
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Views
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ CARD = Card(
     kind=Kind.HASHING,
     paper="Dietterich, Bakiri. Solving multiclass learning problems via error-correcting output codes. JAIR",
     year=1995,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.HAMMING,
     method=ClassCodes,
     choices=("Not in the paper: the plain floor.", "A ridge of 0.1 per sample on standardised features."),

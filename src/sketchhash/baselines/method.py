@@ -30,7 +30,7 @@ class Kind(StrEnum):
     CROSSVIEW = "cross-view features"
 
 
-class Sees(StrEnum):
+class Input(StrEnum):
     """The input of a method.
 
     *features*: matrices ``(n, features)`` from extractors that all such methods share. *pictures*: sequences of
@@ -150,7 +150,7 @@ class Card:
     kind: Kind
     paper: str
     year: int
-    sees: Sees
+    sees: Input
     distance: Distance
     method: MethodClass
     choices: tuple[str, ...]

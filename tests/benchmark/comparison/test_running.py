@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sketchhash.baselines import Sees
+from sketchhash.baselines import Input
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
 from sketchhash.benchmark.comparison.contenders import Compared
 from sketchhash.benchmark.comparison.entries import Entry
@@ -138,16 +138,16 @@ def test_the_sketch_network_is_fitted_once_for_all(fakes, make_bench, tmp_path):
 
 def test_categories_without_photos_teach_the_sketch_network_alone(fakes, make_bench, world):
     bench = make_bench(replace(world, photos=[photo for photo in world.photos if photo.label != 1]))
-    assert set(bench.training(Sees.FEATURES).sketch_labels.tolist()) == {0, 2}
+    assert set(bench.training(Input.FEATURES).sketch_labels.tolist()) == {0, 2}
     assert fakes.taught == ((0, 1, 2),)
     assert set(bench.task.queries.labels) == {0, 2}
 
 
 def test_features_are_those_of_the_pictures_asked_for(fakes, make_bench):
     bench = make_bench()
-    ink = bench.queries(Sees.PICTURES)
+    ink = bench.queries(Input.PICTURES)
     expected = bench.sketch_net.fitted.method.encode_sketches(ink)
-    np.testing.assert_allclose(bench.queries(Sees.FEATURES), expected, rtol=1e-6)
+    np.testing.assert_allclose(bench.queries(Input.FEATURES), expected, rtol=1e-6)
     everything = bench.photo_trunk.features(bench.parts.gallery)
     np.testing.assert_array_equal(bench.photo_trunk.features(bench.parts.gallery[3:5]), everything[3:5])
     assert everything.shape == (30, 64)
@@ -155,8 +155,8 @@ def test_features_are_those_of_the_pictures_asked_for(fakes, make_bench):
 
 def test_unseen_photos_are_found_and_not_learned_from(fakes, make_bench):
     bench = make_bench(protocol="unseen")
-    assert len(bench.gallery(Sees.PICTURES)) == 6
-    assert len(bench.training(Sees.PICTURES).photos) == 24
+    assert len(bench.gallery(Input.PICTURES)) == 6
+    assert len(bench.training(Input.PICTURES).photos) == 24
     assert not {item.id for item in bench.parts.gallery} & {item.id for item in bench.parts.training_photos}
 
 

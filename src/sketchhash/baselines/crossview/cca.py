@@ -32,7 +32,7 @@ from sketchhash.baselines.linear import (
     Projection,
     Whitening,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Views
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ CARD = Card(
     kind=Kind.CROSSVIEW,
     paper="Thompson. Canonical correlation analysis. Encyclopedia of statistics in behavioral science",
     year=2005,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.COSINE,
     method=CanonicalCorrelation,
     choices=(

@@ -30,7 +30,7 @@ from typing import Self
 import numpy as np
 
 from sketchhash.baselines.linear import DRAWN_PAIRS, PAIRS, STANDARDISED, Covariances, LinearMethod, Pairs, Projection
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Views
 
 
 @dataclass(eq=False)
@@ -64,7 +64,7 @@ CARD = Card(
     kind=Kind.CROSSVIEW,
     paper="Xie, Peng, Xiao. Cross-view feature learning for scalable social image analysis. AAAI",
     year=2014,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.COSINE,
     method=CrossViewFeatureLearning,
     choices=(

@@ -36,7 +36,7 @@ from sketchhash.baselines.linear import (
     Projection,
     leading_vectors,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Views
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ CARD = Card(
     kind=Kind.CROSSVIEW,
     paper="Wold. Partial least squares. Encyclopedia of statistical sciences",
     year=1985,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.COSINE,
     method=PartialLeastSquares,
     choices=(

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.baselines.linear import LinearMethod, Projection, Standard, array_in, moment, principal_axes
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Samples, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Samples, Views
 from sketchhash.errors import BadArgument, require
 
 
@@ -108,7 +108,7 @@ CARD = Card(
     paper="Liao, Hu, Zhu, Li. Person re-identification by local maximal occurrence representation and metric "
     "learning. CVPR",
     year=2015,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.INNER_PRODUCT,
     method=CrossViewQuadratic,
     choices=(

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from sketchhash.baselines.deep.alexnet import FROZEN, AlexNetMethod
 from sketchhash.baselines.deep.network_method import OPTIMISER, pretrained_on_categories
-from sketchhash.baselines.method import Card, Distance, Kind, Reported, Sees
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor, nn
@@ -99,7 +99,7 @@ CARD = Card(
     kind=Kind.HASHING,
     paper="Jiang, Li. Deep Cross-Modal Hashing. CVPR",
     year=2017,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.HAMMING,
     method=DCMH,
     choices=(

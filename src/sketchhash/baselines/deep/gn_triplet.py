@@ -24,7 +24,7 @@ from sketchhash.baselines.deep.network_method import (
     OPTIMISER,
     NetworkMethod,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Reported, Samples, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported, Samples, Views
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -103,7 +103,7 @@ CARD = Card(
     kind=Kind.DEEP,
     paper="Sangkloy, Burnell, Ham, Hays. The Sketchy Database: Learning to Retrieve Badly Drawn Bunnies. SIGGRAPH",
     year=2016,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.COSINE,
     method=GNTriplet,
     choices=(

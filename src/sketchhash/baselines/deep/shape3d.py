@@ -29,7 +29,7 @@ from sketchhash.baselines.deep.network_method import (
     LineMethod,
     pretrained_on_categories,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported, Views
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -98,7 +98,7 @@ CARD = Card(
     kind=Kind.DEEP,
     paper="Wang, Kang, Li. Sketch-Based 3D Shape Retrieval Using Convolutional Neural Networks. CVPR",
     year=2015,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.MANHATTAN,
     method=Shape3D,
     choices=(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sketchhash.baselines.deep.alexnet import FROZEN, NARROW, AlexNetMethod
 from sketchhash.baselines.deep.network_method import ALL_PAIRS, OPTIMISER, pretrained_on_categories
-from sketchhash.baselines.method import Card, Distance, Kind, Reported, Sees
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,7 +71,7 @@ CARD = Card(
     kind=Kind.DEEP,
     paper="Liu, Shen, Shen, Liu, Shao. Deep Sketch Hashing. CVPR (a baseline of its own)",
     year=2017,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.EUCLIDEAN,
     method=SiameseAlexNet,
     choices=(

@@ -23,7 +23,7 @@ from sketchhash.baselines.deep.network_method import (
     pretrained_on_categories,
 )
 from sketchhash.baselines.deep.shape3d import SIDE
-from sketchhash.baselines.method import Card, Distance, Kind, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported, Views
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -82,7 +82,7 @@ CARD = Card(
     kind=Kind.DEEP,
     paper="Qi, Song, Zhang, Liu. Sketch-Based Image Retrieval via Siamese Convolutional Neural Network. ICIP",
     year=2016,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.EUCLIDEAN,
     method=SiameseCNN,
     choices=(

@@ -24,7 +24,7 @@ from sketchhash.baselines.deep.network_method import (
     OPTIMISER,
     LineMethod,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported, Views
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -88,7 +88,7 @@ CARD = Card(
     kind=Kind.DEEP,
     paper="Yu, Yang, Song, Xiang, Hospedales. Sketch-a-Net that Beats Humans. BMVC",
     year=2015,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.EUCLIDEAN,
     method=SketchANet,
     choices=(

@@ -20,7 +20,7 @@ import numpy as np
 
 from sketchhash.baselines.deep.alexnet import FROZEN, NARROW, AlexNetMethod
 from sketchhash.baselines.deep.network_method import ALL_TRIPLETS, OPTIMISER, NetworkMethod
-from sketchhash.baselines.method import Card, Distance, Kind, Reported, Samples, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported, Samples, Views
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor, nn
@@ -60,7 +60,7 @@ CARD = Card(
     kind=Kind.DEEP,
     paper="Liu, Shen, Shen, Liu, Shao. Deep Sketch Hashing. CVPR (a baseline of its own)",
     year=2017,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.EUCLIDEAN,
     method=TripletAlexNet,
     choices=(

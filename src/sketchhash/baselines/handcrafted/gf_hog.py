@@ -36,7 +36,7 @@ from sketchhash.baselines.handcrafted.descriptors import (
     some_rows,
     squared_distances,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Samples, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Samples, Views
 from sketchhash.errors import BadArgument, NotFitted, require
 
 Grid = NDArray[np.float32]
@@ -118,7 +118,7 @@ CARD = Card(
     kind=Kind.HANDCRAFTED,
     paper="Hu, Barnard, Collomosse. Gradient field descriptor for sketch based retrieval and localization. ICIP",
     year=2010,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.INTERSECTION,
     method=GFHOG,
     choices=(

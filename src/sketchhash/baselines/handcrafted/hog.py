@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sketchhash.baselines.handcrafted.descriptors import EDGES, SQUEEZED, FixedDescriptor
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Picture, Reported, Sees
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Picture, Reported
 from sketchhash.errors import require
 
 _DIRECTIONS = 9
@@ -48,7 +48,7 @@ CARD = Card(
     kind=Kind.HANDCRAFTED,
     paper="Dalal, Triggs. Histograms of oriented gradients for human detection. CVPR",
     year=2005,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.COSINE,
     method=HOG,
     choices=(

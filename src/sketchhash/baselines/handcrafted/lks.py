@@ -38,7 +38,7 @@ from sketchhash.baselines.handcrafted.descriptors import (
     some_rows,
     squared_distances,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Picture, Reported, Samples, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Picture, Reported, Samples, Views
 from sketchhash.errors import BadArgument, NotFitted
 from sketchhash.tokens import sketch as token_sketch
 from sketchhash.tokens.daisy import Daisy
@@ -122,7 +122,7 @@ CARD = Card(
     kind=Kind.HANDCRAFTED,
     paper="Saavedra, Barrios. Sketch based image retrieval using learned keyshapes (LKS). BMVC",
     year=2015,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.COSINE,
     method=LKS,
     choices=(

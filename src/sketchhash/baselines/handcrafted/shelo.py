@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.baselines.handcrafted.descriptors import EDGES, SQUEEZED, FixedDescriptor
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Picture, Reported, Sees
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Picture, Reported
 from sketchhash.errors import require
 
 _CELLS = 25
@@ -62,7 +62,7 @@ CARD = Card(
     kind=Kind.HANDCRAFTED,
     paper="Saavedra. Sketch based image retrieval using a soft computation of HELO (S-HELO). ICIP",
     year=2014,
-    sees=Sees.PICTURES,
+    sees=Input.PICTURES,
     distance=Distance.COSINE,
     method=SHELO,
     choices=(

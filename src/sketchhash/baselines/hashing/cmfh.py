@@ -33,7 +33,7 @@ from typing import Self
 import numpy as np
 
 from sketchhash.baselines.linear import DRAWN_PAIRS, PAIRS, STANDARDISED, Covariances, LinearMethod, Pairs, Projection
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Views
 
 
 @dataclass(eq=False)
@@ -71,7 +71,7 @@ CARD = Card(
     kind=Kind.HASHING,
     paper="Ding, Guo, Zhou. Collective matrix factorization hashing for multimodal data. CVPR",
     year=2014,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.HAMMING,
     method=CollectiveFactorisation,
     choices=(

@@ -41,7 +41,7 @@ from sketchhash.baselines.linear import (
     leading_vectors,
     principal_axes,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Views
 from sketchhash.codes import sign
 from sketchhash.errors import BadArgument
 
@@ -118,7 +118,7 @@ CARD = Card(
     paper="Bronstein, Bronstein, Michel, Paragios. Data fusion through cross-modality metric learning using "
     "similarity-sensitive hashing. CVPR",
     year=2010,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.HAMMING,
     method=SimilaritySensitiveHashing,
     choices=(

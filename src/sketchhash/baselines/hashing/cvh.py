@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
 from sketchhash.baselines.linear import DRAWN_PAIRS, RIDGE, STANDARDISED
-from sketchhash.baselines.method import Card, Distance, Kind, Reported, Sees
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported
 
 
 @dataclass(eq=False)
@@ -36,7 +36,7 @@ CARD = Card(
     kind=Kind.HASHING,
     paper="Kumar, Udupa. Learning hash functions for cross-view similarity search. IJCAI",
     year=2011,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.HAMMING,
     method=CrossViewHashing,
     choices=(STANDARDISED, DRAWN_PAIRS, RIDGE),

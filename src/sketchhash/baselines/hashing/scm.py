@@ -48,7 +48,7 @@ from sketchhash.baselines.linear import (
     Whitening,
     leading_vectors,
 )
-from sketchhash.baselines.method import Card, Distance, Kind, Matrix, Reported, Sees, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Views
 from sketchhash.codes import sign
 
 
@@ -129,7 +129,7 @@ SEQUENTIAL_CARD = Card(
     kind=Kind.HASHING,
     paper="Zhang, Li. Large-scale supervised multimodal hashing with semantic correlation maximization. AAAI",
     year=2014,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.HAMMING,
     method=SequentialCorrelation,
     choices=(STANDARDISED, DRAWN_PAIRS, RIDGE),
@@ -142,7 +142,7 @@ ORTHOGONAL_CARD = Card(
     kind=Kind.HASHING,
     paper="Zhang, Li. Large-scale supervised multimodal hashing with semantic correlation maximization. AAAI",
     year=2014,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.HAMMING,
     method=OrthogonalCorrelation,
     choices=(

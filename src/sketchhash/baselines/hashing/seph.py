@@ -46,11 +46,11 @@ from sketchhash.baselines.linear import Standard, array_in, check_width
 from sketchhash.baselines.method import (
     Card,
     Distance,
+    Input,
     Kind,
     Matrix,
     Reported,
     Samples,
-    Sees,
     Views,
     features_of,
 )
@@ -135,7 +135,7 @@ CARD = Card(
     kind=Kind.HASHING,
     paper="Lin, Ding, Hu, Wang. Semantics-preserving hashing for cross-view retrieval. CVPR",
     year=2015,
-    sees=Sees.FEATURES,
+    sees=Input.FEATURES,
     distance=Distance.HAMMING,
     method=SemanticsPreservingHashing,
     choices=(

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.baselines import Card, Distance, Method, Sees, card_of
+from sketchhash.baselines import Card, Distance, Input, Method, card_of
 from sketchhash.benchmark import study
 from sketchhash.benchmark.comparison.entries import ABLATIONS, DSH, Entry
 from sketchhash.benchmark.comparison.extractors import SKETCH_NET
@@ -77,7 +77,7 @@ class Compared:
             "size": size,
             "seed": bench.seed,
             "sees": card.sees,
-            **(self._features() if card.sees is Sees.FEATURES else {}),
+            **(self._features() if card.sees is Input.FEATURES else {}),
         }
         self.recipe: Settings = {**recipe, "hash": hash_of(recipe)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sketchhash.baselines import CATALOGUE, Card, Kind, Reported, Sees
+from sketchhash.baselines import CATALOGUE, Card, Input, Kind, Reported
 from sketchhash.benchmark.comparison.entries import ABLATIONS, DSH, method_names
 from sketchhash.benchmark.comparison.grids import Cell, Column, Grid
 from sketchhash.benchmark.comparison.records import Record
@@ -89,7 +89,7 @@ def table_3(runs: Runs) -> Grid:
     # As in the paper: within a family, what learns from pictures comes last, and after it what the paper has not.
     cards = sorted(
         (card for card in CATALOGUE if card.kind in (Kind.HASHING, Kind.CROSSVIEW)),
-        key=lambda card: (card.tuberlin is None, card.sees is Sees.PICTURES),
+        key=lambda card: (card.tuberlin is None, card.sees is Input.PICTURES),
     )
     lengths = sorted({run.record.size for card in cards if not card.sizes for run in runs.of(card.name)})
     lengths = sorted({*lengths, *(run.record.size for run in runs.of(DSH))}) or list(_PAPERS_BITS)

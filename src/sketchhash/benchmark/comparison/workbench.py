@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from sketchhash.baselines import Sees, Views
+from sketchhash.baselines import Input, Views
 from sketchhash.baselines.method import Samples
 from sketchhash.benchmark.comparison.extractors import PhotoTrunk, SketchNet
 from sketchhash.benchmark.comparison.pictures import SKETCH_SIDE, InkStore, photo_pictures
@@ -52,7 +52,7 @@ class Workbench:
         self.study = Study(dataset, cache, cache, seed, queries, progress)
         self.photo_trunk = PhotoTrunk(self._desk())
 
-    def training(self, sees: Sees) -> Views:
+    def training(self, sees: Input) -> Views:
         """Give what a method learns from.
 
         Sketches of categories without photos are left out: across views they teach nothing.
@@ -62,11 +62,11 @@ class Workbench:
         sketches = [sketch for sketch in self.parts.training_sketches if sketch.label in pictured]
         return Views(self._photos(photos, sees), labels(photos), self._sketches(sketches, sees), labels(sketches))
 
-    def gallery(self, sees: Sees) -> Samples:
+    def gallery(self, sees: Input) -> Samples:
         """Give the photos to be found."""
         return self._photos(self.parts.gallery, sees)
 
-    def queries(self, sees: Sees) -> Samples:
+    def queries(self, sees: Input) -> Samples:
         """Give the sketches that ask."""
         return self._sketches(self.parts.queries, sees)
 
@@ -82,12 +82,12 @@ class Workbench:
         content = f"{self.split.hash} {self._ink_fingerprint}"
         return SketchNet(self._cache / "baselines", self.seed, lesson, content)
 
-    def _photos(self, items: Sequence[Item], sees: Sees) -> Samples:
-        return self.photo_trunk.features(items) if sees is Sees.FEATURES else photo_pictures(items)
+    def _photos(self, items: Sequence[Item], sees: Input) -> Samples:
+        return self.photo_trunk.features(items) if sees is Input.FEATURES else photo_pictures(items)
 
-    def _sketches(self, items: Sequence[Item], sees: Sees) -> Samples:
+    def _sketches(self, items: Sequence[Item], sees: Input) -> Samples:
         ink = self._ink.pictures(items)
-        return self.sketch_net.features(ink) if sees is Sees.FEATURES else ink
+        return self.sketch_net.features(ink) if sees is Input.FEATURES else ink
 
     @cached_property
     def _ink(self) -> InkStore:
