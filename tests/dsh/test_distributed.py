@@ -24,7 +24,7 @@ torch.set_num_threads(1)
 
 from sketchhash.datasets import draw_split, open_dataset
 from sketchhash.dsh import runs, checkpoints, training
-from sketchhash.dsh.processes import started
+from sketchhash.dsh.optimisation import started
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.sources import weights_hash
@@ -47,13 +47,13 @@ recipe = replace(recipe, pretrain_photos=photos, pretrain_sketches=sketches, has
 dataset = open_dataset(data)
 job = runs.Job(dataset, draw_split(dataset, queries=1), recipe, bits=16)
 with started() as processes:
-    desk = training.train(job, out / "run", out / "cache", Silent(), processes)
+    inputs = training.train(job, out / "run", out / "cache", Silent(), processes)
     (out / f"{processes.rank}.json").write_text(json.dumps({
         "count": processes.count,
         "written": written,
-        "weights": weights_hash(desk.network),
-        "photos": desk.photo_values(dataset.photos).tolist(),
-        "sketches": desk.sketch_values(dataset.sketches).tolist(),
+        "weights": weights_hash(inputs.network),
+        "photos": inputs.photo_values(dataset.photos).tolist(),
+        "sketches": inputs.sketch_values(dataset.sketches).tolist(),
     }))
 """
 

@@ -16,9 +16,8 @@ from torch.nn.functional import mse_loss
 import sketchhash
 from sketchhash.codes import pack
 from sketchhash.datasets import Item, draw_split, draw_zero_shot_split, photo_pixels, synthetic
-from sketchhash.dsh.corpus import Reader
-from sketchhash.dsh.export import SIGN_MARGIN, Weights, export
-from sketchhash.dsh.half import halve
+from sketchhash.dsh.export import SIGN_MARGIN, Weights, export_model, halve
+from sketchhash.dsh.inputs import Reader
 from sketchhash.dsh.networks import Branches, build_network, network_spec
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
@@ -124,7 +123,7 @@ def by_branches(tmp_path_factory, surroundings):
         job = Job(WORLD, draw_split(WORLD, queries=1), recipe, BITS, seed=5)
         network = build_network(network_spec("tiny", BITS, branches), job.seed)
         reader = Reader.for_network(network.spec, recipe.detector, place / "cache")
-        model = export(taught(network, reader), job, place / "model", FACTS, {"map": 0.25})
+        model = export_model(taught(network, reader), job, place / "model", FACTS, {"map": 0.25})
         return Exported(network, job, reader, place / "model", model, SIGN_MARGIN[Weights.FLOAT32])
 
     return {branches: exported(branches) for branches in Branches}
@@ -146,7 +145,7 @@ def half(whole, learner, tmp_path_factory):
     """Export the learner in half the bytes, for a job that keeps cats from it."""
     job = replace(whole.job, split=draw_zero_shot_split(WORLD, ["cat"]))
     folder = tmp_path_factory.mktemp("half") / "model"
-    model = export(learner, job, folder, FACTS, {"map": 0.25}, Weights.FLOAT16)
+    model = export_model(learner, job, folder, FACTS, {"map": 0.25}, Weights.FLOAT16)
     return replace(whole, job=job, folder=folder, model=model, margin=SIGN_MARGIN[Weights.FLOAT16])
 
 
@@ -297,7 +296,7 @@ print(json.dumps(Model.load(pathlib.Path(sys.argv[1])).encode_drawing(drawing).t
 def test_a_learned_detector_travels_with_the_model(by_branches, tmp_path):
     full = by_branches[Branches.FULL]
     job = replace(full.job, recipe=replace(full.job.recipe, detector="sketch-tokens"))
-    model = export(full.network, job, tmp_path / "model", FACTS, {})
+    model = export_model(full.network, job, tmp_path / "model", FACTS, {})
     assert (tmp_path / "model" / "tokens.npz").read_bytes() == WEIGHTS["sketch-tokens"].read_bytes()
     assert "tokens.npz" in model.manifest.files
     assert model.manifest.tokens.fingerprint == detector("sketch-tokens").fingerprint

@@ -6,16 +6,26 @@ import torch
 
 from sketchhash.datasets import open_dataset
 from sketchhash.dsh.augment import augment_ink
-from sketchhash.dsh.corpus import Reader
+from sketchhash.dsh.inputs import Reader
 from sketchhash.dsh.networks import build_network, network_spec
 from sketchhash.dsh.progress import Silent
-from sketchhash.dsh.sources import Absent, Features, FeatureStore, Joined, Loaded, Pictures, Shown, fused, weights_hash
+from sketchhash.dsh.sources import (
+    Absent,
+    Features,
+    FeatureStore,
+    InputSet,
+    Joined,
+    Loaded,
+    Pictures,
+    fused,
+    weights_hash,
+)
 
 SPEC = network_spec("tiny", bits=8)
 
 
 def shown(kind, items, source, views):
-    return Shown(kind, items, lambda: source, "\n".join(item.id for item in items), views)
+    return InputSet(kind, items, lambda: source, "\n".join(item.id for item in items), views)
 
 
 @pytest.fixture

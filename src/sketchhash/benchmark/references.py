@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sketchhash.baselines import CanonicalCorrelation, ClassCodes, Method, Views
 from sketchhash.baselines.deep.triplet_alexnet import TripletHeads
 from sketchhash.datasets import Item, Partition
-from sketchhash.dsh.desk import Desk
+from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.sources import Source
 from sketchhash.evaluation.ranking import labels
 
@@ -21,29 +21,29 @@ CCA = "sign of CCA"
 TRIPLET = "triplet heads"
 
 
-def reference(name: str, desk: Desk, parts: Partition, bits: int, seed: int) -> Reference:
+def reference(name: str, inputs: NetworkInputs, parts: Partition, bits: int, seed: int) -> Reference:
     """Fit a method on trunk features of plain pictures, the same that the run's own layers start from."""
     found = {photo.label for photo in parts.training_photos}
     sketches = [sketch for sketch in parts.training_sketches if sketch.label in found]
     photos = parts.training_photos
-    views = Views(_plain(desk.photos, photos), labels(photos), _plain(desk.sketches, sketches), labels(sketches))
-    return Reference(_METHODS[name](views, bits, seed).fit(views), desk)
+    views = Views(_plain(inputs.photos, photos), labels(photos), _plain(inputs.sketches, sketches), labels(sketches))
+    return Reference(_METHODS[name](views, bits, seed).fit(views), inputs)
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A fitted method on the features of a desk, as an encoder of items."""
+    """A fitted method on the features of a inputs, as an encoder of items."""
 
     method: Method
-    desk: Desk
+    inputs: NetworkInputs
 
     def photo_values(self, items: Sequence[Item]) -> NDArray[np.floating]:
         """Encode photos."""
-        return self.method.encode_photos(_plain(self.desk.photos, items))
+        return self.method.encode_photos(_plain(self.inputs.photos, items))
 
     def sketch_values(self, items: Sequence[Item]) -> NDArray[np.floating]:
         """Encode sketches."""
-        return self.method.encode_sketches(_plain(self.desk.sketches, items))
+        return self.method.encode_sketches(_plain(self.inputs.sketches, items))
 
 
 def _triplet(views: Views, bits: int, seed: int) -> TripletHeads:

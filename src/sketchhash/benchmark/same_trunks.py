@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sketchhash.benchmark.references import CCA, RIDGE, TRIPLET, reference
 from sketchhash.codes import pack
 from sketchhash.datasets import Dataset
-from sketchhash.dsh.desk import Desk
+from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.runs import Job
 from sketchhash.errors import BadArgument
 from sketchhash.evaluation.metrics import mean_average_precision
@@ -33,14 +33,14 @@ class Line:
     values: float
 
 
-def compare(job: Job, desk: Desk, settings: Sequence[Setting]) -> Iterator[Line]:
+def compare(job: Job, inputs: NetworkInputs, settings: Sequence[Setting]) -> Iterator[Line]:
     """Fit every method to what the run's own layers learned from, and score it in each setting."""
     if not job.recipe.frozen_trunks:
         raise BadArgument(f"The recipe {job.recipe.name} trains its trunks: nothing else can start from the same ones.")
     parts = job.split.apply(job.dataset)
     settings = [_as_in(job.dataset, setting) for setting in settings]
     for method in METHODS:
-        fitted = desk if method == DSH else reference(method, desk, parts, job.bits, job.hashing_seed)
+        fitted = inputs if method == DSH else reference(method, inputs, parts, job.bits, job.hashing_seed)
         for setting in settings:
             yield _line(method, fitted, setting, job.bits)
 

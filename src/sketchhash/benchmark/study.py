@@ -20,8 +20,8 @@ import numpy as np
 from sketchhash.benchmark.references import CCA, RIDGE, reference
 from sketchhash.datasets import Dataset, draw_split
 from sketchhash.dsh.checkpoints import write_text
-from sketchhash.dsh.desk import Desk
-from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.inputs import NetworkInputs
+from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
@@ -86,8 +86,8 @@ class Study:
         split = draw_split(self.dataset, self.queries, self.seed, PROTOCOLS[protocol])
         return Job(self.dataset, split, load_recipe(entry.recipe), entry.bits, self.seed, entry.repeat)
 
-    def trained(self, entry: Entry, protocol: str) -> Desk:
-        """Train an entry of DSH, or go on with its training, and give the desk with the trained network on it."""
+    def trained(self, entry: Entry, protocol: str) -> NetworkInputs:
+        """Train an entry of DSH, or go on with its training, and give the inputs with the trained network on it."""
         job = self.job(entry, protocol)
         run = self._run_folder(entry, protocol, job)
         return train(job, run, self.cache, self.progress, Processes(), resume=(run / "run.json").exists())
@@ -100,8 +100,8 @@ class Study:
         parts = job.split.apply(self.dataset)
         started = perf_counter()
         if entry.method in REFERENCES:
-            desk = prepare(job, job.network(), self.cache, self.progress, Processes())
-            plain = reference(entry.method, desk, parts, entry.bits, job.hashing_seed)
+            inputs = prepare(job, job.network(), self.cache, self.progress, Processes())
+            plain = reference(entry.method, inputs, parts, entry.bits, job.hashing_seed)
             groups, log = rank_partition(plain, parts), []
         else:
             groups = rank_partition(self.trained(entry, protocol), parts)

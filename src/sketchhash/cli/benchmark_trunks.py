@@ -32,7 +32,7 @@ def trunks(
     from sketchhash.benchmark import same_trunks
     from sketchhash.dsh import runs
     from sketchhash.dsh.checkpoints import write_text
-    from sketchhash.dsh.desk import Desk
+    from sketchhash.dsh.inputs import NetworkInputs
     from sketchhash.evaluation.settings import EvaluationData
 
     collections = [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
@@ -40,10 +40,10 @@ def trunks(
     progress, lines = TrainingProgress(), []
     for folder in run:
         job, network = runs.reopen(folder, dataset)
-        desk = Desk(dataset, network, job.recipe, job.seed, cache or default_cache(), progress)
+        inputs = NetworkInputs(dataset, network, job.recipe, job.seed, cache or default_cache(), progress)
         settings = EvaluationData(collections, job.split).settings()
         with progress.stage(f"{job.bits} bits", len(same_trunks.METHODS) * len(settings)) as advance:
-            for line in same_trunks.compare(job, desk, settings):
+            for line in same_trunks.compare(job, inputs, settings):
                 lines.append(line)
                 advance()
     table = same_trunks.table(lines)

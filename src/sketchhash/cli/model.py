@@ -59,18 +59,17 @@ def export(
 
     require("torch", "train")
     from sketchhash import datasets
-    from sketchhash.dsh import cards, runs
-    from sketchhash.dsh.export import Weights
-    from sketchhash.dsh.export import export as write
+    from sketchhash.dsh import runs
+    from sketchhash.dsh.export import Weights, describe, export_model, read_notes
 
     if weights not in list(Weights):
         raise UnknownName("kind of weights", weights, Weights)
-    card_notes = cards.read_notes(notes) if notes else None
+    card_notes = read_notes(notes) if notes else None
     dataset = datasets.join(
         [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
     )
     job, network = runs.reopen(run, dataset)
-    write(network, job, out, cards.describe(job, card_notes), runs.read_scores(run), Weights(weights))
+    export_model(network, job, out, describe(job, card_notes), runs.read_scores(run), Weights(weights))
     typer.echo(out)
 
 

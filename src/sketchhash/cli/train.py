@@ -43,7 +43,7 @@ def train(
     """Train Deep Sketch Hashing and write a model folder; Ctrl-C and --resume at any time."""
     prepare_torch()
     from sketchhash import datasets
-    from sketchhash.dsh import cards, export, figures, processes, runs, training
+    from sketchhash.dsh import export, optimisation, runs, training
     from sketchhash.dsh.recipe import load_recipe
     from sketchhash.evaluation.ranking import card_scores
 
@@ -55,16 +55,16 @@ def train(
         else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen_category or (), validation)
     )
     job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed)
-    card = cards.describe(job, cards.read_notes(notes) if notes else None)
+    card = export.describe(job, export.read_notes(notes) if notes else None)
     run = out.with_name(out.name + ".run")
-    with processes.started() as group:
+    with optimisation.started() as group:
         progress = TrainingProgress(loud=group.is_first)
-        desk = training.train(job, run, cache or default_cache(), progress, group, resume)
+        inputs = training.train(job, run, cache or default_cache(), progress, group, resume)
         if group.is_first:
-            scores = card_scores(desk, drawn.apply(dataset))
+            scores = card_scores(inputs, drawn.apply(dataset))
             runs.write_scores(run, scores)
-            figures.draw_log(run)
-            export.export(desk.network, job, out, card, scores)
+            runs.draw_log(run)
+            export.export_model(inputs.network, job, out, card, scores)
             say(f"mAP {scores['mAP@all']:.3f}, P@200 {scores['P@200']:.3f} on the split's queries.")
             typer.echo(out)
 

@@ -1,25 +1,49 @@
-"""From a trained network to a model folder: two ONNX graphs that take raw pixels, a manifest and a card."""
+"""From a trained network to a model folder: two ONNX graphs that take raw pixels, a manifest and a card.
+
+Half-precision graphs store large weights in 16 bits, each followed by a cast to 32. onnxruntime computes what depends
+on constants alone while it loads, so the graph runs as fast as before and in the same arithmetic; only the rounding of
+the weights remains.
+
+A run describes its data and protocol on the card by itself. What only its maker can add is a TOML file: a
+``summary``, ``limits``, and for every dataset by name what it really is::
+
+    summary = "Finds photos of everyday things."
+    limits = ["It does not know buildings."]
+
+    [data.berlin]
+    title = "TU-Berlin sketches"
+    licence = "CC BY 4.0"
+    link = "https://example.org"
+"""
 
 from __future__ import annotations
 
 import logging
+import tomllib
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
+import onnx
 import torch
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from sketchhash.dsh.half import halve
+from sketchhash.datasets import collection
 from sketchhash.dsh.networks import HashNetwork, Net
 from sketchhash.dsh.runs import Job
+from sketchhash.errors import BadArgument
 from sketchhash.imaging import InkStyle
 from sketchhash.model import (
     CardFacts,
+    DataSource,
     InkInput,
     MadeWith,
     Manifest,
@@ -48,7 +72,7 @@ SIGN_MARGIN: Mapping[Weights, float] = {Weights.FLOAT32: 1e-4, Weights.FLOAT16: 
 """How far from zero a value of a trained network, about 1 in size, is expected to keep the sign torch gives."""
 
 
-def export(
+def export_model(
     network: HashNetwork,
     job: Job,
     folder: Path,
@@ -190,3 +214,106 @@ def _token_input(name: str) -> TokenInput:
         most_ink=style.most_ink,
         fewest=style.fewest,
     )
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a dataset is and who may use it."""
+
+    title: str
+    licence: str
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What the maker of a model adds to its card."""
+
+    summary: str = ""
+    limits: tuple[str, ...] = ()
+    data: Mapping[str, Origin] = field(default_factory=dict)
+
+
+def read_notes(path: Path) -> Notes:
+    """Read the maker's part of a card from a TOML file."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = {name: Origin(**origin) for name, origin in table.pop("data", {}).items()}
+        return Notes(**{**table, "limits": tuple(table.get("limits", ())), "data": data})
+    except OSError as problem:
+        raise BadArgument(f"The notes {path} cannot be read: {problem.strerror}.") from problem
+    except (ValueError, TypeError) as problem:
+        raise BadArgument(
+            f"The notes {path} cannot be used: {problem}. They hold summary, limits, and title, licence and link "
+            "below [data.NAME]."
+        ) from problem
+
+
+def describe(job: Job, notes: Notes | None = None) -> CardFacts:
+    """Describe a job's data and protocol; licences are not known from files, and the card says so."""
+    notes = notes or Notes()
+    parts, split, dataset = job.split.apply(job.dataset), job.split, job.dataset
+    protocol = (
+        f"{len(parts.queries):,} query sketches, none of them trained on, search {len(parts.gallery):,} photos. "
+        f"Split drawn with seed {split.seed}, hash {split.hash}."
+    )
+    if split.held_out_photos or split.unseen_categories:
+        protocol += " The photos searched were kept out of training."
+    else:
+        protocol += " As in the paper, the photos searched were also trained on."
+    if split.unseen_categories:
+        protocol += f" So was everything of: {', '.join(split.unseen_categories)}."
+    sketches, photos = (
+        Counter(collection(dataset, item) for item in items)
+        for items in (parts.training_sketches, parts.training_photos)
+    )
+    unknown = Origin("", "that of the dataset; ask its authors")
+    sources = [(name, notes.data.get(name, unknown)) for name in sorted({*sketches, *photos})]
+    return CardFacts(
+        summary=notes.summary or f"Trained with the recipe *{job.recipe.name}*. {job.recipe.description}",
+        data=[
+            DataSource(
+                name=origin.title or name,
+                used_for="training and measuring",
+                sketches=sketches[name],
+                photos=photos[name],
+                licence=origin.licence,
+                link=origin.link,
+            )
+            for name, origin in sources
+        ],
+        protocol=protocol,
+        limits=notes.limits,
+    )
+
+
+# Smaller tensors (biases, shapes) are too few bytes to be worth rounding.
+_FEWEST_WEIGHTS = 1024
+_LARGEST_HALF = float(np.finfo(np.float16).max)
+
+
+def halve(graph: bytes) -> bytes:
+    """Give an ONNX graph that stores its large ``float32`` weights as ``float16``.
+
+    A tensor with a weight too large for ``float16`` stays as it is.
+    """
+    model: ModelProto = onnx.load_model_from_string(graph)
+    casts = [_halve_in_place(weights) for weights in model.graph.initializer if _can_be_halved(weights)]
+    nodes = [*casts, *model.graph.node]
+    model.graph.ClearField("node")
+    model.graph.node.extend(nodes)
+    halved: bytes = model.SerializeToString()
+    return halved
+
+
+def _can_be_halved(weights: TensorProto) -> bool:
+    if weights.data_type != TensorProto.FLOAT or np.prod(weights.dims) < _FEWEST_WEIGHTS:
+        return False
+    return bool(np.abs(numpy_helper.to_array(weights)).max() <= _LARGEST_HALF)
+
+
+def _halve_in_place(weights: TensorProto) -> NodeProto:
+    """Store the weights under another name, and give the cast that brings them back under their own."""
+    name, stored = weights.name, f"{weights.name}.half"
+    weights.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weights).astype(np.float16), stored))
+    return helper.make_node("Cast", [stored], [name], name=f"{name}.widen", to=TensorProto.FLOAT)

@@ -17,17 +17,16 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional
 
 from sketchhash.dsh.checkpoints import read_checkpoint, read_weights, write_checkpoint, write_weights
-from sketchhash.dsh.descent import Descent, seeded_epoch, shuffled
 from sketchhash.dsh.networks import Classifier, Net
-from sketchhash.dsh.processes import Processes, device
+from sketchhash.dsh.optimisation import Descent, Processes, device, seeded_epoch, shuffled
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Steps
-from sketchhash.dsh.sources import Features, Shown, Source, weights_hash
+from sketchhash.dsh.sources import Features, InputSet, Source, weights_hash
 
 
 def pretrain(
     net: Net,
-    lesson: Shown,
+    lesson: InputSet,
     categories: int,
     steps: Steps,
     seed: int,
@@ -53,7 +52,7 @@ def pretrain(
 
 def _train(
     net: Net,
-    lesson: Shown,
+    lesson: InputSet,
     categories: int,
     steps: Steps,
     seed: int,
@@ -128,7 +127,7 @@ def _reduced(pictures: Tensor) -> Tensor:
     return functional.interpolate(pictures.float(), scale_factor=0.75, mode="bilinear", antialias=True)
 
 
-def _key(net: Net, lesson: Shown, steps: Steps, seed: int) -> str:
+def _key(net: Net, lesson: InputSet, steps: Steps, seed: int) -> str:
     facts = {
         "start": weights_hash(net),
         "steps": {name: value for name, value in asdict(steps).items() if name != "cycles"},

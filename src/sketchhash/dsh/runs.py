@@ -13,18 +13,17 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from math import nan
 from pathlib import Path
-
-import torch
+from typing import Any
 
 from sketchhash.codes import MAX_BITS
 from sketchhash.datasets import Dataset, Split
 from sketchhash.dsh.checkpoints import read_checkpoint, write_checkpoint, write_text
-from sketchhash.dsh.hashing import Hashing
 from sketchhash.dsh.networks import HashNetwork, build_network, network_spec
-from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.recipe import Recipe, parse_recipe
-from sketchhash.errors import BadArgument
+from sketchhash.errors import BadArgument, require
 
 _NEXT_REPEAT = 7919  # far from the seeds that people give
 _PACKAGES = ("numpy", "pillow", "sketchhash", "torch")
@@ -112,31 +111,20 @@ class Run:
             self.job.split.write(self.folder / "split.json")
             write_text(record, text)
 
-    def keep(self, hashing: Hashing, entry: dict[str, float]) -> None:
+    def keep(self, state: Mapping[str, object], entry: dict[str, float]) -> None:
         """Keep the state after an epoch, and its line of the log."""
         self.history.append(entry)
-        state = {
-            "weights": hashing.network.state_dict(),
-            "optimiser": hashing.descent.optimiser.state_dict(),
-            "photo_codes": torch.from_numpy(hashing.photo_codes),
-            "sketch_codes": torch.from_numpy(hashing.sketch_codes),
-            "history": self.history,
-        }
         # The log first: killed in between, the resumed run repeats this epoch and writes the same line again.
         write_text(self.folder / "log.jsonl", "".join(json.dumps(line) + "\n" for line in self.history))
-        write_checkpoint(self.checkpoint, state)
+        write_checkpoint(self.checkpoint, {**state, "history": self.history})
 
-    def restore(self, hashing: Hashing) -> int:
-        """Put the last state back, if there is one, and give the number of finished epochs."""
+    def last_state(self) -> dict[str, Any] | None:
+        """Return the state after the last finished epoch, if there is one."""
         if not self.checkpoint.exists():
-            return 0
+            return None
         state = read_checkpoint(self.checkpoint)
-        hashing.network.load_state_dict(state["weights"])
-        hashing.descent.optimiser.load_state_dict(state["optimiser"])
-        hashing.photo_codes = state["photo_codes"].numpy()
-        hashing.sketch_codes = state["sketch_codes"].numpy()
-        self.history = state["history"]
-        return len(self.history)
+        self.history = state.pop("history")
+        return state
 
     def _check_room(self) -> None:
         """Refuse a disk that two checkpoints do not fit on: the old one stays until the new one is whole."""
@@ -182,3 +170,36 @@ def _deciding(record: str) -> dict[str, object]:
         return {**facts, "recipe": facts["recipe"]["hash"]}
     except (ValueError, KeyError, TypeError):
         return {}  # damaged: equal to no run's record
+
+
+_TERMS = {
+    "pairwise": "pairwise, Eq. 1",
+    "semantic_photos": "semantic, photos, Eq. 2",
+    "semantic_sketches": "semantic, sketches, Eq. 2",
+    "basis": "size of the basis, ||D||²",
+    "quantisation_photos": "quantisation, photos",
+    "quantisation_sketches": "quantisation, sketches",
+    "total": "whole objective J, Eq. 4",
+}
+
+
+def draw_log(run: Path) -> Path:
+    """Draw every term of the objective over the epochs of a run, from its log, and give the picture's path."""
+    require("matplotlib", "train")
+    from matplotlib.figure import Figure
+
+    lines = [json.loads(line) for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    epochs = [line["epoch"] for line in lines]
+    figure = Figure(figsize=(13, 5), layout="constrained")
+    *panels, unused = figure.subplots(2, 4).flat
+    unused.set_axis_off()
+    for axes, (term, title) in zip(panels, _TERMS.items(), strict=True):
+        values = [line.get(term, nan) for line in lines]  # a log begun before a term was added has none of it
+        axes.plot(epochs, values, marker=".", color="tab:blue")
+        axes.set_title(title, fontsize=10)
+        axes.set_xlabel("epoch")
+        axes.ticklabel_format(axis="y", useOffset=False)
+        axes.grid(alpha=0.3)
+    path = run / "objective.png"
+    figure.savefig(path, dpi=110)
+    return path

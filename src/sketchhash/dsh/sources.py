@@ -24,7 +24,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from sketchhash.datasets import Item
 from sketchhash.dsh.checkpoints import read_array, write_array
 from sketchhash.dsh.networks import Net
-from sketchhash.dsh.processes import device
+from sketchhash.dsh.optimisation import device
 from sketchhash.dsh.progress import Progress
 
 _BATCH = 64
@@ -117,7 +117,7 @@ class Absent:
 
 
 @dataclass(frozen=True)
-class Shown:
+class InputSet:
     """Items of one kind as a network is shown them; ``load`` is called only when they are needed.
 
     The fingerprint changes with everything that changes the pixels. A frozen trunk sees each item in so many
@@ -139,7 +139,7 @@ class FeatureStore:
     seed: int
     progress: Progress
 
-    def get(self, net: Net, shown: Shown) -> Features:
+    def get(self, net: Net, shown: InputSet) -> Features:
         """Give what the trunk of ``net`` makes of pictures, computed and kept if it is not there yet."""
         kind, items, views = shown.kind, shown.items, shown.views
         facts = f"{kind} {weights_hash(net.trunk)} {views} {self.seed} {shown.fingerprint}"

@@ -1,39 +1,57 @@
-"""A whole training run: prepare, pre-train, then Algorithm 1, keeping what is needed to go on."""
+"""A whole training run: prepare, pre-train, then Algorithm 1, with the state after each epoch kept on disk.
+
+| paper    | here                                       | equation    |
+|----------|--------------------------------------------|-------------|
+| D        | `solve_basis`                              | 6           |
+| B^I, B^S | `update_codes`                             | 11          |
+| Θ1, Θ2   | `_Loss`, minimised by `Descent`            | 12          |
+| F1, F2   | `TrainingSet.values`                       | 3           |
+| T        | ``steps.epochs``                           | Algorithm 1 |
+
+Where we differ: an epoch may take D, B^I and B^S several times in turn (``rounds``) before the networks move.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Generator, Tensor, nn
 
 from sketchhash import words
 from sketchhash.datasets import Item, Partition
-from sketchhash.dsh.desk import Desk
-from sketchhash.dsh.hashing import Hashing, TrainingSet
+from sketchhash.dsh.discrete import random_codes, solve_basis, update_codes
+from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import HashNetwork
-from sketchhash.dsh.objective import Problem, orthogonal_similarity, paper_similarity
+from sketchhash.dsh.objective import Problem, Samples, Terms, objective, orthogonal_similarity, paper_similarity
+from sketchhash.dsh.optimisation import Descent, Processes, device, seeded_epoch, shuffled
 from sketchhash.dsh.pretraining import pretrain
-from sketchhash.dsh.processes import Processes
 from sketchhash.dsh.progress import Progress
-from sketchhash.dsh.recipe import Recipe, Similarity
+from sketchhash.dsh.recipe import Recipe, Similarity, Steps
 from sketchhash.dsh.runs import Job, Run
+from sketchhash.dsh.sources import Features, Source
 from sketchhash.errors import SplitProblem
 
 
-def train(job: Job, folder: Path, cache: Path, progress: Progress, processes: Processes, resume: bool = False) -> Desk:
-    """Train, or go on training, and give the desk with the trained network on it."""
+def train(
+    job: Job, folder: Path, cache: Path, progress: Progress, processes: Processes, resume: bool = False
+) -> NetworkInputs:
+    """Train, or go on training, and give the inputs with the trained network on it."""
     parts = job.split.apply(job.dataset)
     taught = _taught_categories(parts)
     network = job.network()
     run = Run(folder, job, network)
     run.open(resume, processes)
-    desk = prepare(job, network, cache, progress, processes)
+    inputs = prepare(job, network, cache, progress, processes)
     with processes.first_ahead():
-        training_set = _training_set(desk, parts, taught)
-    hashing = Hashing(
+        training_set = _training_set(inputs, parts, taught)
+    trainer = Trainer(
         network,
         training_set,
         _problem(job.recipe, [parts.categories[label] for label in taught], job.bits, training_set),
@@ -42,19 +60,21 @@ def train(job: Job, folder: Path, cache: Path, progress: Progress, processes: Pr
         job.hashing_seed,
         processes,
     )
-    for epoch in hashing.epochs(run.restore(hashing), progress):
+    if state := run.last_state():
+        trainer.load_state(state)
+    for epoch in trainer.epochs(len(run.history), progress):
         if processes.is_first:
-            run.keep(hashing, {"epoch": epoch.number, "loss": epoch.loss, **asdict(epoch.terms)})
-    return desk
+            run.keep(trainer.state(), {"epoch": epoch.number, "loss": epoch.loss, **asdict(epoch.terms)})
+    return inputs
 
 
-def prepare(job: Job, network: HashNetwork, cache: Path, progress: Progress, processes: Processes) -> Desk:
+def prepare(job: Job, network: HashNetwork, cache: Path, progress: Progress, processes: Processes) -> NetworkInputs:
     """Do all that comes before Algorithm 1: token maps, and pre-training of both nets."""
-    desk = Desk(job.dataset, network, job.recipe, job.seed, cache, progress)
+    inputs = NetworkInputs(job.dataset, network, job.recipe, job.seed, cache, progress)
     with processes.first_ahead():
-        desk.prepare_photos()
-    _pretrain(desk, job.split.apply(job.dataset), job, cache, processes, progress)
-    return desk
+        inputs.prepare_photos()
+    _pretrain(inputs, job.split.apply(job.dataset), job, cache, processes, progress)
+    return inputs
 
 
 def _taught_categories(parts: Partition) -> list[int]:
@@ -72,22 +92,24 @@ def _taught_categories(parts: Partition) -> list[int]:
     return taught
 
 
-def _pretrain(desk: Desk, parts: Partition, job: Job, cache: Path, processes: Processes, progress: Progress) -> None:
-    network, recipe = desk.network, job.recipe
+def _pretrain(
+    inputs: NetworkInputs, parts: Partition, job: Job, cache: Path, processes: Processes, progress: Progress
+) -> None:
+    network, recipe = inputs.network, job.recipe
     lessons = [
-        (network.c2, desk.sketch_lesson(parts.training_sketches), recipe.pretrain_sketches),
-        (network.c2, desk.ink_lesson(parts.training_sketches, parts.training_photos), recipe.pretrain_ink),
+        (network.c2, inputs.pretraining_sketches(parts.training_sketches), recipe.pretrain_sketches),
+        (network.c2, inputs.pretraining_ink(parts.training_sketches, parts.training_photos), recipe.pretrain_ink),
     ]
     if network.c1 is not None:
         # Learns from features when frozen: not even pre-training runs its trunk.
         network.c1.trunk.requires_grad_(not recipe.frozen_trunks)
-        lessons.append((network.c1, desk.photo_lesson(parts.training_photos), recipe.pretrain_photos))
+        lessons.append((network.c1, inputs.pretraining_photos(parts.training_photos), recipe.pretrain_photos))
     for net, lesson, steps in lessons:
         pretrain(net, lesson, len(parts.categories), steps, job.seed, cache, processes, progress)
     network.c2.trunk.requires_grad_(not recipe.frozen_trunks)
 
 
-def _training_set(desk: Desk, parts: Partition, taught: Sequence[int]) -> TrainingSet:
+def _training_set(inputs: NetworkInputs, parts: Partition, taught: Sequence[int]) -> TrainingSet:
     """Gather the items of the taught categories, labelled by their place among these."""
     places = {label: place for place, label in enumerate(taught)}
     photos = [photo for photo in parts.training_photos if photo.label in places]
@@ -97,10 +119,10 @@ def _training_set(desk: Desk, parts: Partition, taught: Sequence[int]) -> Traini
         return np.array([places[item.label] for item in items], dtype=np.int64)
 
     return TrainingSet(
-        photos=desk.photos(photos),
-        tokens=desk.tokens(photos),
+        photos=inputs.photos(photos),
+        tokens=inputs.tokens(photos),
         photo_labels=labels(photos),
-        sketches=desk.sketches(sketches),
+        sketches=inputs.sketches(sketches),
         sketch_labels=labels(sketches),
     )
 
@@ -118,3 +140,165 @@ def _problem(recipe: Recipe, categories: Sequence[str], bits: int, training_set:
         pairwise_weight=weights.pairwise_weight,
         basis_weight=weights.basis_weight * samples,
     )
+
+
+_STAGE = "hashing"
+_ENCODE_BATCH = 256
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Photos, their tokens and sketches as sources, with labels ``(n,)``: O₁ and O₂ of the paper."""
+
+    photos: Source
+    tokens: Source
+    photo_labels: NDArray[np.int64]
+    sketches: Source
+    sketch_labels: NDArray[np.int64]
+
+    def values(
+        self, network: HashNetwork, photo_rows: Tensor, sketch_rows: Tensor, generator: Generator | None
+    ) -> tuple[Tensor, Tensor]:
+        """Compute F₁ and F₂ of some rows, augmented when a ``generator`` is given."""
+        where = device()
+        photos = self.photos.batch(photo_rows, generator).to(where)
+        tokens = self.tokens.batch(photo_rows, generator).to(where)
+        sketches = self.sketches.batch(sketch_rows, generator).to(where)
+        if isinstance(self.sketches, Features):
+            return network.photo_values(photos, tokens), network.sketch_values(sketches)
+        photo_values, sketch_values = network(photos, tokens, sketches)
+        return photo_values, sketch_values
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What an epoch, counted from 1, came to."""
+
+    number: int
+    terms: Terms
+    loss: float
+
+
+class Trainer:
+    """The alternation D → B^I → B^S → Θ, an epoch at a time."""
+
+    def __init__(
+        self,
+        network: HashNetwork,
+        training_set: TrainingSet,
+        problem: Problem,
+        steps: Steps,
+        rounds: int,
+        seed: int,
+        processes: Processes,
+    ) -> None:
+        """Start from random codes (line 1 of Algorithm 1)."""
+        self.network = network.to(device())
+        self.training_set, self.problem, self.steps = training_set, problem, steps
+        self.rounds, self.seed, self.processes = rounds, seed, processes
+        rng = np.random.default_rng(seed)
+        self.photo_codes = random_codes(len(training_set.photo_labels), network.spec.bits, rng)
+        self.sketch_codes = random_codes(len(training_set.sketch_labels), network.spec.bits, rng)
+        self.loss = processes.wrap(_Loss(network, training_set))
+        self.descent = Descent(self.loss, steps)
+
+    def epochs(self, first: int, progress: Progress) -> Iterator[Epoch]:
+        """Run from epoch ``first`` (counted from 0) to the last."""
+        for number in range(first, self.steps.epochs):
+            terms = self._update_codes()
+            loss = self._update_networks(number, progress)
+            progress.report({"stage": _STAGE, "epoch": number + 1, "loss": loss, **asdict(terms)})
+            yield Epoch(number + 1, terms, loss)
+
+    def state(self) -> dict[str, object]:
+        """Return all that the next epoch starts from."""
+        return {
+            "weights": self.network.state_dict(),
+            "optimiser": self.descent.optimiser.state_dict(),
+            "photo_codes": torch.from_numpy(self.photo_codes),
+            "sketch_codes": torch.from_numpy(self.sketch_codes),
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` returned."""
+        self.network.load_state_dict(state["weights"])
+        self.descent.optimiser.load_state_dict(state["optimiser"])
+        self.photo_codes = state["photo_codes"].numpy()
+        self.sketch_codes = state["sketch_codes"].numpy()
+
+    def _update_codes(self) -> Terms:
+        """Take the D, B^I and B^S steps with the networks' present values, and evaluate J."""
+        photo_values, sketch_values = self._all_values()
+        photos = Samples(self.training_set.photo_labels, self.photo_codes, photo_values)
+        sketches = Samples(self.training_set.sketch_labels, self.sketch_codes, sketch_values)
+        for _ in range(self.rounds):
+            basis = solve_basis(self.problem, photos, sketches)
+            photos = update_codes(self.problem, photos, sketches, basis)
+            sketches = update_codes(self.problem, sketches, photos, basis)
+        self.photo_codes, self.sketch_codes = photos.codes, sketches.codes
+        return objective(self.problem, photos, sketches, solve_basis(self.problem, photos, sketches))
+
+    def _update_networks(self, number: int, progress: Progress) -> float:
+        """Take the Θ step: one pass over all photos and all sketches with the Euclidean loss."""
+        self.network.train()
+        photo_codes, sketch_codes = (torch.from_numpy(codes).float() for codes in (self.photo_codes, self.sketch_codes))
+        photos, sketches, count = len(photo_codes), len(sketch_codes), self._batches(self.steps.batch)
+        with seeded_epoch(self.seed, _STAGE, number, self.processes) as generator:
+            batches = list(zip(shuffled(photos, count, generator), shuffled(sketches, count, generator), strict=True))
+            own = self.processes.own(generator)
+
+            def loss(batch: tuple[Tensor, Tensor]) -> Tensor:
+                rows = tuple(self.processes.share(part) for part in batch)
+                value: Tensor = self.loss(*rows, photo_codes[rows[0]], sketch_codes[rows[1]], own)
+                # Torch averages over the processes: so together they give the loss of the whole batch.
+                return value * self.processes.count / (2 * sum(len(part) for part in batch))
+
+            stage = f"{_STAGE}, epoch {number + 1} of {self.steps.epochs}"
+            with progress.stage(stage, count) as advance:
+                mean = self.descent.epoch(number, batches, loss, advance)
+        self.processes.align(self.network)
+        return self.processes.mean(mean)
+
+    def _all_values(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Compute F₁ and F₂ of the whole training set, each process a share."""
+        self.network.eval()
+        photos, sketches, count = len(self.photo_codes), len(self.sketch_codes), self._batches(_ENCODE_BATCH)
+        photo_values, sketch_values = (
+            torch.zeros(rows, self.network.spec.bits, device=device()) for rows in (photos, sketches)
+        )
+        parts = zip(torch.arange(photos).tensor_split(count), torch.arange(sketches).tensor_split(count), strict=True)
+        with torch.inference_mode():
+            for part in parts:
+                photo_rows, sketch_rows = (self.processes.share(rows) for rows in part)
+                photo_values[photo_rows], sketch_values[sketch_rows] = self.training_set.values(
+                    self.network, photo_rows, sketch_rows, None
+                )
+        return (
+            self.processes.joined(photo_values).cpu().numpy(),
+            self.processes.joined(sketch_values).cpu().numpy(),
+        )
+
+    def _batches(self, size: int) -> int:
+        """Count the batches of about ``size`` samples: each has a photo and a sketch for every process."""
+        photos, sketches, processes = len(self.photo_codes), len(self.sketch_codes), self.processes.count
+        return max(1, min((photos + sketches) // size, photos // processes, sketches // processes))
+
+
+class _Loss(nn.Module):
+    """The Euclidean loss (Eq. 12) of some rows, as one module: gradients of several processes meet in it."""
+
+    def __init__(self, network: HashNetwork, training_set: TrainingSet) -> None:
+        super().__init__()
+        self.network, self.training_set = network, training_set
+
+    def forward(
+        self,
+        photo_rows: Tensor,
+        sketch_rows: Tensor,
+        photo_codes: Tensor,
+        sketch_codes: Tensor,
+        generator: Generator,
+    ) -> Tensor:
+        photo_values, sketch_values = self.training_set.values(self.network, photo_rows, sketch_rows, generator)
+        photo_loss = (photo_values - photo_codes.to(photo_values.device)).square().sum()
+        return photo_loss + (sketch_values - sketch_codes.to(sketch_values.device)).square().sum()

@@ -11,7 +11,7 @@ import pytest
 from sketchhash.datasets import draw_split, open_dataset
 from sketchhash.dsh import training
 from sketchhash.dsh.checkpoints import read_checkpoint
-from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job

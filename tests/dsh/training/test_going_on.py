@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from sketchhash.datasets import draw_split
-from sketchhash.dsh.descent import seeded_epoch
-from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.optimisation import Processes, seeded_epoch
 
 from .conftest import BITS, FROZEN, QUICK, Interrupting, Listening, state_of
 
@@ -43,22 +42,22 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(recipe, stage, finished, 
     with pytest.raises(KeyboardInterrupt):
         run(recipe, progress=Interrupting(stage))
     listening = Listening()
-    desk = run(recipe, progress=listening, resume=True)
+    inputs = run(recipe, progress=listening, resume=True)
     repeated = next(name for name in listening.stages if "epoch" in name)
     assert repeated.startswith(stage)  # and nothing before it
     expected, found = state_of(whole), state_of(halved)
     assert expected.keys() == found.keys()
     assert all(torch.equal(expected[name], found[name]) for name in expected)
-    assert all(torch.equal(expected[name], tensor) for name, tensor in desk.network.state_dict().items())
+    assert all(torch.equal(expected[name], tensor) for name, tensor in inputs.network.state_dict().items())
     assert (whole / "log.jsonl").read_bytes() == (halved / "log.jsonl").read_bytes()
 
 
 def test_resuming_a_finished_run_only_gives_it_back(done, run):
     listening = Listening()
-    desk = run(resume=True, progress=listening)
+    inputs = run(resume=True, progress=listening)
     kept = state_of(done)
     assert not listening.entries
-    assert all(torch.equal(kept[name], tensor) for name, tensor in desk.network.state_dict().items())
+    assert all(torch.equal(kept[name], tensor) for name, tensor in inputs.network.state_dict().items())
 
 
 def test_models_with_other_bits_start_from_the_same_pre_training(done, run):

@@ -11,14 +11,13 @@ import torch
 from sketchhash.datasets import draw_split, open_dataset
 from sketchhash.dsh import training
 from sketchhash.dsh.discrete import solve_basis
-from sketchhash.dsh.hashing import Hashing
 from sketchhash.dsh.networks import Branches, build_network, network_spec
 from sketchhash.dsh.objective import Problem, Samples, objective
-from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.sources import weights_hash
-from sketchhash.dsh.training import train
+from sketchhash.dsh.training import Trainer, train
 from sketchhash.errors import DatasetProblem
 
 from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Listening, codes
@@ -26,7 +25,7 @@ from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Listening, codes
 
 @MODES
 def test_photos_and_sketches_of_a_shape_get_codes_that_find_each_other(recipe, run, dataset):
-    desk = run(
+    inputs = run(
         replace(
             recipe,
             pretrain_photos=replace(recipe.pretrain_photos, epochs=10, learning_rate=0.01),
@@ -36,7 +35,7 @@ def test_photos_and_sketches_of_a_shape_get_codes_that_find_each_other(recipe, r
     )
     parts = draw_split(dataset, queries=2).apply(dataset)
     photos, sketches = parts.training_photos, parts.training_sketches
-    likeness = codes(desk.sketch_values(sketches)) @ codes(desk.photo_values(photos)).T
+    likeness = codes(inputs.sketch_values(sketches)) @ codes(inputs.photo_values(photos)).T
     same = np.array([[s.label == p.label for p in photos] for s in sketches])
     nearest = np.argsort(-likeness, axis=1, kind="stable")[:, :6]
     assert likeness[same].mean() > likeness[~same].mean() + BITS / 4
@@ -48,10 +47,10 @@ def test_the_discrete_steps_never_raise_the_objective(recipe, dataset, tmp_path)
     job = Job(dataset, draw_split(dataset, queries=2), recipe, BITS)
     parts = job.split.apply(dataset)
     network = job.network()
-    desk = training.prepare(job, network, tmp_path, Silent(), Processes())
-    training_set = training._training_set(desk, parts, [0, 1, 2, 3])
+    inputs = training.prepare(job, network, tmp_path, Silent(), Processes())
+    training_set = training._training_set(inputs, parts, [0, 1, 2, 3])
     problem = training._problem(recipe, dataset.categories, BITS, training_set)
-    hashing = Hashing(network, training_set, problem, recipe.hashing, 1, 0, Processes())
+    hashing = Trainer(network, training_set, problem, recipe.hashing, 1, 0, Processes())
 
     def total():
         values = hashing._all_values()
@@ -85,8 +84,8 @@ def test_learning_reports_each_epoch_with_a_falling_loss(recipe, run, tmp_path):
 @pytest.mark.parametrize("branches", [Branches.WITHOUT_TOKENS, Branches.WITHOUT_PHOTOS])
 def test_ablations_train_in_both_modes(recipe, branches, run, dataset):
     listening = Listening()
-    desk = run(replace(recipe, branches=branches), progress=listening)
-    assert desk.photo_values(dataset.photos[:3]).shape == (3, BITS)
+    inputs = run(replace(recipe, branches=branches), progress=listening)
+    assert inputs.photo_values(dataset.photos[:3]).shape == (3, BITS)
     told = " ".join(listening.stages)
     assert ("tokens" in told) == branches.has_tokens
     assert ("pre-training on photos" in told) == branches.has_photos
@@ -97,9 +96,9 @@ def test_c2_may_learn_from_all_ink_before_hashing(branches, run):
     listening = Listening()
     taught = replace(FROZEN, branches=branches, pretrain_ink=replace(TINY.pretrain_sketches, epochs=1, batch=8))
     untaught = run(replace(FROZEN, branches=branches), name="without")
-    desk = run(taught, name="with", progress=listening)
+    inputs = run(taught, name="with", progress=listening)
     assert any("pre-training on ink" in stage for stage in listening.stages) == branches.has_tokens
-    assert weights_hash(desk.network.c2.trunk) != weights_hash(untaught.network.c2.trunk)
+    assert weights_hash(inputs.network.c2.trunk) != weights_hash(untaught.network.c2.trunk)
 
 
 def test_another_cycle_of_pre_training_goes_on_from_what_the_one_before_gave(run, tmp_path):
@@ -110,8 +109,8 @@ def test_another_cycle_of_pre_training_goes_on_from_what_the_one_before_gave(run
     first = kept()
     twice = replace(FROZEN, pretrain_sketches=replace(FROZEN.pretrain_sketches, cycles=2))
     listening = Listening()
-    desk = run(twice, name="twice", progress=listening)
-    assert weights_hash(desk.network.c2.trunk) != weights_hash(once.network.c2.trunk)
+    inputs = run(twice, name="twice", progress=listening)
+    assert weights_hash(inputs.network.c2.trunk) != weights_hash(once.network.c2.trunk)
     assert len(first) == 1 and first < kept() and len(kept()) == 2
     of_sketches = [stage for stage in listening.stages if stage.startswith("pre-training on sketches")]
     assert of_sketches == [f"pre-training on sketches, cycle 2, epoch {number} of 2" for number in (1, 2)]
@@ -123,8 +122,8 @@ def test_balanced_weights_grow_with_samples_and_bits(run, monkeypatch):
     shares = {"semantic_weight": 0.5, "quantisation_weight": 2.0, "basis_weight": 3.0}
     weights = replace(QUICK.objective, **shares, balanced=True)
     recipe = replace(QUICK, objective=weights, hashing=replace(QUICK.hashing, epochs=0))
-    desk = run(recipe)
-    parts = draw_split(desk.dataset, queries=2).apply(desk.dataset)
+    inputs = run(recipe)
+    parts = draw_split(inputs.dataset, queries=2).apply(inputs.dataset)
     samples = (len(parts.training_photos) + len(parts.training_sketches)) / 2
     (problem,) = problems
     assert problem["semantic_weight"] == 0.5 * samples * BITS
@@ -155,17 +154,17 @@ def test_hashing_leaves_frozen_trunks_alone_and_trains_all_that_is_behind_them(r
 
 
 def test_values_from_kept_features_are_those_of_the_pictures(run, dataset, tmp_path):
-    desk = run(FROZEN)
-    whole = training.Desk(dataset, desk.network, QUICK, 0, tmp_path / "cache", Silent())
+    inputs = run(FROZEN)
+    whole = training.Desk(dataset, inputs.network, QUICK, 0, tmp_path / "cache", Silent())
     photos, sketches = dataset.photos[3:9], dataset.sketches[5:16]
-    np.testing.assert_allclose(desk.photo_values(photos), whole.photo_values(photos), atol=1e-5)
-    np.testing.assert_allclose(desk.sketch_values(sketches), whole.sketch_values(sketches), atol=1e-5)
+    np.testing.assert_allclose(inputs.photo_values(photos), whole.photo_values(photos), atol=1e-5)
+    np.testing.assert_allclose(inputs.sketch_values(sketches), whole.sketch_values(sketches), atol=1e-5)
 
 
 @MODES
 def test_no_items_have_no_values(recipe, dataset, tmp_path):
-    desk = training.Desk(dataset, build_network(network_spec("tiny", BITS), 0), recipe, 0, tmp_path, Silent())
-    assert desk.photo_values([]).shape == desk.sketch_values([]).shape == (0, BITS)
+    inputs = training.Desk(dataset, build_network(network_spec("tiny", BITS), 0), recipe, 0, tmp_path, Silent())
+    assert inputs.photo_values([]).shape == inputs.sketch_values([]).shape == (0, BITS)
 
 
 def test_a_sketch_whose_category_has_no_photos_is_explained(shapes, tmp_path):
@@ -173,8 +172,8 @@ def test_a_sketch_whose_category_has_no_photos_is_explained(shapes, tmp_path):
     shutil.rmtree(tmp_path / "data" / "photos" / "disc")
     dataset = open_dataset(tmp_path / "data")
     job = Job(dataset, draw_split(dataset, queries=2), FROZEN, BITS)
-    desk = train(job, tmp_path / "run", tmp_path / "cache", Silent(), Processes())
+    inputs = train(job, tmp_path / "run", tmp_path / "cache", Silent(), Processes())
     by_category = {dataset.categories[sketch.label]: sketch for sketch in dataset.sketches}
-    assert desk.sketch_values([by_category["bar"]]).shape == (1, BITS)
+    assert inputs.sketch_values([by_category["bar"]]).shape == (1, BITS)
     with pytest.raises(DatasetProblem, match="disc"):
-        desk.sketch_values([by_category["disc"]])
+        inputs.sketch_values([by_category["disc"]])

@@ -11,7 +11,7 @@ from sketchhash.datasets import draw_split, open_dataset
 from sketchhash.dsh import runs
 from sketchhash.dsh.checkpoints import read_checkpoint
 from sketchhash.dsh.networks import Branches
-from sketchhash.dsh.processes import Processes
+from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.training import train

@@ -21,7 +21,7 @@ from sketchhash.benchmark.comparison.pictures import Pictures
 from sketchhash.benchmark.comparison.settings import Settings, hash_of, settings_of
 from sketchhash.datasets import Item
 from sketchhash.dsh.checkpoints import read_array, write_array, write_text
-from sketchhash.dsh.desk import Desk
+from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.errors import BadArgument, DamagedState
 
 SKETCH_NET = "sketch-a-net"
@@ -32,20 +32,20 @@ Features = NDArray[np.float32]
 class PhotoTrunk:
     """Photos through the trunk of C1, as DSH is shown them; the same file of features serves both."""
 
-    def __init__(self, desk: Desk) -> None:
-        """Take the trunk of a desk whose network is not trained: it is frozen, so training would not change it."""
-        if not desk.recipe.frozen_trunks:
-            raise BadArgument(f"The recipe {desk.recipe.name} trains its trunks: give one with frozen trunks.")
-        self.desk = desk
+    def __init__(self, inputs: NetworkInputs) -> None:
+        """Take the trunk of a inputs whose network is not trained: it is frozen, so training would not change it."""
+        if not inputs.recipe.frozen_trunks:
+            raise BadArgument(f"The recipe {inputs.recipe.name} trains its trunks: give one with frozen trunks.")
+        self.inputs = inputs
 
     @property
     def settings(self) -> Settings:
         """Say what decides the features."""
-        return {"trunk": f"C1 of {self.desk.recipe.size}", "side": self.desk.network.spec.photo_side}
+        return {"trunk": f"C1 of {self.inputs.recipe.size}", "side": self.inputs.network.spec.photo_side}
 
     def features(self, items: Sequence[Item]) -> Features:
         """Give the features of photos as they are, ``(n, features)``."""
-        features: Features = self.desk.photos(items).batch(torch.arange(len(items)), None).numpy()
+        features: Features = self.inputs.photos(items).batch(torch.arange(len(items)), None).numpy()
         return features
 
 

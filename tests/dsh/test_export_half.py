@@ -4,7 +4,7 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from sketchhash.dsh.half import halve
+from sketchhash.dsh.export import halve
 
 RNG = np.random.default_rng(3)
 ROWS = RNG.standard_normal((5, 64)).astype(np.float32)
