@@ -14,6 +14,7 @@
     ├── IncompatibleGallery  a gallery made with another model, or by a newer version
     ├── NotFitted            a method asked to encode before it was fitted
     ├── IncompatibleModel    a model folder that is damaged, incomplete or made for another version
+    ├── TrainingDiverged     a loss that is not a finite number
     └── UnknownWords         category names without a word vector
 
 The text of an error says what happened, what was found and what to type next.
@@ -99,6 +100,10 @@ class IncompatibleGallery(SketchHashError):
 
 class NotFitted(SketchHashError):
     """A method asked to encode before it was fitted."""
+
+
+class TrainingDiverged(SketchHashError):
+    """A loss that is not a finite number: every later step would be wasted."""
 
 
 class UnknownWords(SketchHashError):

@@ -14,6 +14,7 @@ from torch import Generator, Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from sketchhash.dsh.recipe import Steps
+from sketchhash.errors import TrainingDiverged
 
 Batch = TypeVar("Batch")
 
@@ -41,12 +42,21 @@ class Descent:
     def epoch(
         self, number: int, batches: Sequence[Batch], loss: Callable[[Batch], Tensor], advance: Callable[[], None]
     ) -> float:
-        """Take one step a batch and give the mean loss; ``number`` counts epochs from 0."""
+        """Take one step a batch and return the mean loss; ``number`` counts epochs from 0.
+
+        Raises:
+            TrainingDiverged: If the loss of a batch is not finite; the networks stay as the step before left them.
+        """
         total = 0.0
         for done, batch in enumerate(batches):
             for group in self.optimiser.param_groups:
                 group["lr"] = self.steps.rate(number, done / len(batches))
             value = loss(batch)
+            if not value.isfinite():
+                raise TrainingDiverged(
+                    f"The loss became {float(value.detach())} in epoch {number + 1}, batch {done + 1} of "
+                    f"{len(batches)}. Lower the learning rate, {self.steps.learning_rate:g} in this recipe."
+                )
             self.optimiser.zero_grad()
             value.backward()
             self.optimiser.step()

@@ -15,7 +15,7 @@ from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.training import train
-from sketchhash.errors import BadArgument, DamagedState, DatasetProblem, SplitProblem, UnwritableState
+from sketchhash.errors import BadArgument, DamagedState, DatasetProblem, SplitProblem, TrainingDiverged, UnwritableState
 
 from .conftest import BITS, QUICK, Listening, state_of
 
@@ -131,3 +131,10 @@ def test_one_category_is_not_enough(shapes, tmp_path):
 def test_codes_that_do_not_fill_bytes_are_refused(bits, dataset):
     with pytest.raises(BadArgument, match=f"multiple of 8 up to .*, not {bits}"):
         Job(dataset, draw_split(dataset, queries=2), QUICK, bits)
+
+
+@pytest.mark.parametrize("stage", ["pretrain_sketches", "hashing"])
+def test_a_loss_that_is_not_finite_stops_the_run(run, tmp_path, stage):
+    steps = replace(getattr(QUICK, stage), learning_rate=1e30)
+    with pytest.raises(TrainingDiverged, match=r"The loss became (nan|inf) in epoch \d+, batch \d+ of \d+\. Lower"):
+        run(replace(QUICK, **{stage: steps}))
