@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.datasets import Item
-from sketchhash.dsh import cards
-from sketchhash.dsh.export import Weights, export
+from sketchhash.dsh.export import Weights, describe, export_model
 from sketchhash.dsh.networks import HashNetwork
 from sketchhash.dsh.runs import Job
 from sketchhash.errors import SketchHashError, require
@@ -123,7 +122,7 @@ def export_all(job: Job, network: HashNetwork, place: Path) -> dict[str, Path]:
     """Write the network in ``float32``, ``float16`` and, where the runtime can, ``int8``: folders by name."""
     folders = {str(weights): place / weights for weights in Weights}
     for weights in Weights:
-        export(network, job, folders[weights], cards.describe(job), {}, weights)
+        export_model(network, job, folders[weights], describe(job), {}, weights)
     plain = folders[Weights.FLOAT32]
     calibration = _calibration(job, Stages(plain))
     integers: dict[str, Callable[[Path], None]] = {
