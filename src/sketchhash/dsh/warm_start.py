@@ -79,7 +79,8 @@ def _normalised_convolutions(trunk: nn.Module) -> Iterator[tuple[str, nn.Conv2d,
 
 
 def _lengths(convolution: nn.Conv2d) -> Tensor:
-    return convolution.weight.detach().flatten(1).norm(dim=1)
+    lengths: Tensor = convolution.weight.detach().flatten(1).norm(dim=1)
+    return lengths
 
 
 def _pass_through(norm: nn.BatchNorm2d, bias: Tensor) -> None:
