@@ -19,9 +19,9 @@ from typing import Annotated, Any, Self
 import typer
 
 from sketchhash.gallery import GalleryFile, PhotoFile, index_events
-from sketchhash.gallery.database import Writer
 from sketchhash.gallery.photos import decode, read_file
 from sketchhash.gallery.workers import WorkerProcesses
+from sketchhash.gallery.writer import Writer
 from sketchhash.imaging import fit_square, thumbnail
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder

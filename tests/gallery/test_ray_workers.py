@@ -87,7 +87,7 @@ def kill_a_busy_worker(killed):
     while not killed and time.monotonic() < deadline:
         for place in Path("/proc").glob("[0-9]*"):
             try:
-                is_busy = b"ray::examine_there" in (place / "cmdline").read_bytes()
+                is_busy = b"ray::examine_on_cluster" in (place / "cmdline").read_bytes()
             except OSError:
                 continue
             if is_busy:

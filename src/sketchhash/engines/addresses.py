@@ -14,7 +14,7 @@ SCHEMES = ("milvus", "postgresql", "postgres")
 
 @dataclass(frozen=True)
 class Address:
-    """An address taken apart; ``text`` holds the password, ``shown`` does not."""
+    """The parts of an address; ``text`` holds the password, ``shown`` does not."""
 
     scheme: str
     host: str
@@ -27,7 +27,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Take an address apart.
+        """Parse an address.
 
         >>> address = Address.parse("milvus://me:secret@db.example:19530/photos?timeout=5")
         >>> address.name, dict(address.options), address.shown
@@ -58,7 +58,7 @@ class Address:
         return f"{self.scheme}://{self.host}{port}/{self.name}"
 
     def seconds(self, name: str, otherwise: float) -> float:
-        """Give an option that is a time in seconds."""
+        """Return an option that is a time in seconds."""
         value = self.options.get(name)
         try:
             seconds = otherwise if value is None else float(value)
@@ -69,14 +69,14 @@ class Address:
         return seconds
 
     def number(self, name: str, otherwise: int) -> int:
-        """Give an option that is a whole number, 1 or more."""
+        """Return an option that is a whole number, 1 or more."""
         value = self.options.get(name, str(otherwise))
         if not value.isdecimal() or int(value) < 1:
             raise BadArgument(f"{name}={value} in {self.shown} is no whole number above 0.")
         return int(value)
 
     def require_options(self, known: Iterable[str]) -> None:
-        """Refuse an option that means nothing."""
+        """Raise if there is an option that is not ``known``."""
         for name in self.options:
             if name not in (names := tuple(known)):
                 raise UnknownName("option of a gallery's address", name, names)

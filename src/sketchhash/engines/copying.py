@@ -1,7 +1,7 @@
 """Make one gallery equal to another.
 
-Both are read through, and only what differs is written, in batches by id. So a copy that was interrupted goes on
-where it was, a copy of yesterday takes only what is new, and a copy that is equal costs two readings.
+Both are read to the end, and only what differs is written, in batches by id. So a copy that was interrupted goes on
+where it stopped, an older copy gets only what is new, and an equal one costs two readings.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REMOVED_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class Copied:
-    """What a copy came to, in photos."""
+    """How many photos a copy wrote, removed and left alone."""
 
     written: int
     removed: int
@@ -30,7 +30,7 @@ class Copied:
 
 
 def copy_photos(source: OpenGallery, target: OpenGallery, prune: bool = False) -> Generator[Progress, None, Copied]:
-    """Give every photo of ``source`` to ``target``, with the same ids.
+    """Copy every photo of ``source`` to ``target``, with the same ids.
 
     Args:
         source: Is only read.
@@ -47,8 +47,8 @@ def copy_photos(source: OpenGallery, target: OpenGallery, prune: bool = False) -
             f"({source.model.fingerprint[:12]}), those of {target.place} from {target.model.name!r} "
             f"({target.model.fingerprint[:12]}). Name another target."
         )
-    wanted, there = _survey(source), _survey(target)
-    extra = _refuse_strangers(source, target, wanted, there, prune)
+    wanted, there = _summarise(source), _summarise(target)
+    extra = _check_target(source, target, wanted, there, prune)
     for start in range(0, len(extra), _REMOVED_AT_ONCE):
         target.remove_photos(extra[start : start + _REMOVED_AT_ONCE].tolist())
     # Pairs of id and digest: what the target has in the same form need not be written.
@@ -65,35 +65,35 @@ def copy_photos(source: OpenGallery, target: OpenGallery, prune: bool = False) -
     return Copied(written, len(extra), len(wanted) - len(missing))
 
 
-_SURVEY = np.dtype([("id", np.int64), ("digest", np.uint64), ("content", np.uint64)])
-_Survey = NDArray[np.void]
+_SUMMARY = np.dtype([("id", np.int64), ("digest", np.uint64), ("content", np.uint64)])
+_Rows = NDArray[np.void]
 
 
-def _survey(gallery: OpenGallery) -> _Survey:
+def _summarise(gallery: OpenGallery) -> _Rows:
     """Read all rows, and keep 24 bytes of each."""
     rows = ((row.photo.id, row.digest(), int(row.photo.sha256[:16], 16)) for page in gallery.pages() for row in page)
-    return np.fromiter(rows, dtype=_SURVEY)
+    return np.fromiter(rows, dtype=_SUMMARY)
 
 
-def _pairs(survey: _Survey) -> _Survey:
-    return survey[["id", "digest"]].astype([("id", np.int64), ("digest", np.uint64)])
+def _pairs(rows: _Rows) -> _Rows:
+    return rows[["id", "digest"]].astype([("id", np.int64), ("digest", np.uint64)])
 
 
-def _refuse_strangers(
-    source: OpenGallery, target: OpenGallery, wanted: _Survey, there: _Survey, prune: bool
+def _check_target(
+    source: OpenGallery, target: OpenGallery, wanted: _Rows, there: _Rows, prune: bool
 ) -> NDArray[np.int64]:
-    """Give the ids that only the target has; refuse to lose anything that was not asked for."""
+    """Return the ids that only the target has; raise rather than lose anything unasked."""
     _, ours, theirs = np.intersect1d(wanted["id"], there["id"], assume_unique=True, return_indices=True)
     others = there["id"][theirs][wanted["content"][ours] != there["content"][theirs]]
     if len(others):
         raise BadArgument(
-            f"{target.place} is no copy of {source.place}: photo {others[0]} is another one there, and so are "
+            f"{target.place} is not a copy of {source.place}: photo {others[0]} is another one there, and so are "
             f"{len(others) - 1:,} more. Nothing was written. Name another target."
         )
     extra = np.setdiff1d(there["id"], wanted["id"])
     if len(extra) and not prune:
         raise BadArgument(
-            f"{target.place} has {len(extra):,} photos that {source.place} has not. Nothing was written. "
+            f"{target.place} has {len(extra):,} photos that are not in {source.place}. Nothing was written. "
             "To remove them there, add --prune."
         )
     return extra

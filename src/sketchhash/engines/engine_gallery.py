@@ -165,7 +165,7 @@ class EngineGallery(ABC):
 
     @abstractmethod
     def sample(self, most: int) -> Sample:
-        """Return at most so many photos, spread evenly over when they were indexed."""
+        """Return at most ``most`` photos, spread evenly over when they were indexed."""
 
 
 def _reranked(hits: Hits, rows: Mapping[int, PhotoRow], values: NDArray[Any]) -> Hits:

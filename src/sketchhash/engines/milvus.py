@@ -6,7 +6,7 @@ then raises, whatever it is, becomes one error that says which server, what happ
 Milvus has no transactions: a call is done when it returns, and a batch that was interrupted may be there in whole, in
 part or not at all. Rows are put by id, so putting a batch again ends the same.
 
-Needs ``pip install 'sketchhash[milvus]'``; the package is loaded when a server is asked for, not before.
+Needs ``pip install 'sketchhash[milvus]'``; the package is imported when a server is opened, not before.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Row = Mapping[str, Any]
 Consistency = Literal["Strong", "Bounded"]
 
 MOST = 16_384
-"""Rows that Milvus gives at once."""
+"""The most rows that Milvus returns at once."""
 
 _LISTED_AT_ONCE = 10_000
 _FEWEST_INDEXED = 1024
 _PAGE = 1000
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds for one call, unless the address says ``timeout=``."""
 
 _PORT = 19530
@@ -58,7 +58,7 @@ class MilvusServer:
         if not address.host:
             raise BadArgument(f"The address {address.shown} names no server. Write milvus://host:port/collection")
         self.address = address
-        self.timeout = address.seconds("timeout", PATIENCE)
+        self.timeout = address.seconds("timeout", TIMEOUT)
         self._errors: tuple[type[Exception], ...] = (pymilvus.MilvusException, require("grpc", "milvus").RpcError)
         self.types: Any = pymilvus.DataType
         scheme = "https" if address.options.get("tls") else "http"
@@ -102,7 +102,7 @@ class Layout:
         bits: The width of the codes.
         texts: Further columns of text, and their longest length in bytes.
         numbers: Further columns of whole numbers.
-        about: Kept with the collection, for whoever opens it.
+        about: A description that is kept with the collection.
         kind: ``BIN_FLAT`` compares every code, ``BIN_IVF_FLAT`` those of the nearest clusters.
         clusters: Of ``BIN_IVF_FLAT``.
     """
@@ -187,13 +187,13 @@ class Collection:
                 self.server.client.delete(self.name, ids=list(some), timeout=self.server.timeout)
 
     def settle(self) -> None:
-        """Have new rows indexed: Milvus leaves few as they are, and searches them slowly until some seconds later."""
+        """Make Milvus index new rows now, not some seconds later: until then it searches them slowly."""
         if len(self) >= _FEWEST_INDEXED:
             with self.server.explained():
                 self.server.client.flush(self.name, timeout=self.server.timeout)
 
     def rows(self, ids: Sequence[int], columns: Sequence[str]) -> dict[int, Row]:
-        """Give the rows of some ids, by id; an id that is not there has none."""
+        """Return the rows of some ids, by id; an id that is not there has none."""
         found: dict[int, Row] = {}
         for some in _chunks(ids):
             with self.server.explained():
@@ -202,7 +202,7 @@ class Collection:
         return found
 
     def pages(self, columns: Sequence[str]) -> Iterator[list[Row]]:
-        """Give all rows, by id, in pages.
+        """Yield all rows, by id, in pages.
 
         Not over the client's own iterator: against servers that tell it no time it takes its own clock's, and may
         miss what was acknowledged a moment ago, whatever the consistency.
@@ -213,10 +213,10 @@ class Collection:
                 yield [rows[each] for each in sorted(rows)]
 
     def _all_ids(self) -> Iterator[list[int]]:
-        """Give all ids in ascending order, some at a time.
+        """Yield all ids in ascending order, some at a time.
 
-        A query gives any of its rows, and only so many: while there may be more, the ids are divided at the middle
-        of those given.
+        A query returns any of its rows, and no more than a limit: while there may be more, the ids are divided at the
+        middle of those returned.
         """
         ranges: list[tuple[int | None, int | None]] = [(None, None)]
         while ranges:
@@ -233,7 +233,7 @@ class Collection:
     def search(
         self, queries: NDArray[np.uint8], limit: int, condition: str, probes: int
     ) -> list[tuple[NDArray[np.int64], NDArray[np.uint16]]]:
-        """Ask for the ``limit`` nearest of each query as Milvus gives them: ties are in no order, and cut anywhere."""
+        """Return the ``limit`` nearest of each query as Milvus has them: ties are in no order, and cut anywhere."""
         with self.server.explained():
             found = self.server.client.search(
                 self.name,
@@ -267,7 +267,7 @@ class Collection:
 
 
 def code_of(row: Row) -> bytes:
-    """Give the packed code of a row that was read with it."""
+    """Return the packed code of a row that was read with it."""
     (code,) = row["code"]
     return bytes(code)
 
@@ -277,6 +277,6 @@ def _chunks(ids: Sequence[int]) -> Iterable[Sequence[int]]:
 
 
 def _reason(problem: Exception) -> str:
-    """Give the first sentence of what may be a page."""
+    """Return the first line of what may be a page."""
     text = str(getattr(problem, "message", "") or problem).strip()
     return text.splitlines()[0][:200] if text else type(problem).__name__

@@ -58,24 +58,24 @@ class MilvusGallery(EngineGallery):
     """An open gallery at ``milvus://user:password@host:port/collection``."""
 
     def __init__(self, server: MilvusServer, consistency: Consistency) -> None:
-        """Take the gallery that the server's address names.
+        """Open the gallery that the server's address names.
 
         Raises:
             BadArgument: If there is none.
         """
         address = server.address
         self._server = server
-        self._photos_held = Collection(server, address.name, consistency)
-        self._thumbnails_held = Collection(server, _thumbnails(address), consistency)
-        super().__init__(address.shown, _model(self._photos_held, address))
+        self._photo_rows = Collection(server, address.name, consistency)
+        self._thumbnail_rows = Collection(server, _thumbnails(address), consistency)
+        super().__init__(address.shown, _model(self._photo_rows, address))
         probes = address.number("nprobe", 0) if "nprobe" in address.options else None
-        self._search = ExactSearch(self._photos_held, probes)
+        self._search = ExactSearch(self._photo_rows, probes)
         self._turn = Lock()
         self._overview: tuple[float, Overview] | None = None
 
     @classmethod
     def open(cls, address: str, consistency: Consistency = "Bounded") -> Self:
-        """Open the gallery at an ``address``; who copies wants the ``Strong`` consistency."""
+        """Open the gallery at an ``address``; copying needs ``Strong`` consistency."""
         return cls._with(_parsed(address), None, consistency)
 
     @classmethod
@@ -101,7 +101,7 @@ class MilvusGallery(EngineGallery):
 
     def count(self) -> int:
         """Count the photos now."""
-        return len(self._photos_held)
+        return len(self._photo_rows)
 
     def nearest(self, query: NDArray[np.uint8], k: int, folder: Path | None, label: str | None) -> Hits:
         """Find the ``k`` nearest codes of one query ``(1, bits // 8)``."""
@@ -115,61 +115,62 @@ class MilvusGallery(EngineGallery):
         return hits
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
-        """Give the rows of some ids, by id."""
-        found = self._photos_held.rows(ids, ["code", *_TEXTS, *_NUMBERS])
+        """Return the rows of some ids, by id."""
+        found = self._photo_rows.rows(ids, ["code", *_TEXTS, *_NUMBERS])
         return {photo: _photo_row(row) for photo, row in found.items()}
 
     def pages(self) -> Iterator[list[PhotoRow]]:
-        """Give all rows, by id, in pages."""
-        for page in self._photos_held.pages(["code", *_TEXTS, *_NUMBERS]):
+        """Yield all rows, by id, in pages."""
+        for page in self._photo_rows.pages(["code", *_TEXTS, *_NUMBERS]):
             yield [_photo_row(row) for row in page]
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
-        """Give the small JPEGs of some photos."""
-        found = self._thumbnails_held.rows(ids, list(_PIECES))
+        """Return the small JPEGs of some photos."""
+        found = self._thumbnail_rows.rows(ids, list(_PIECES))
         return {photo: bytes_of(row["jpeg"], row["jpeg_end"]) for photo, row in found.items()}
 
     def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
         """Write photos; after an error some of them may be there, and all may be put again."""
-        self._thumbnails_held.put([_thumbnail_row(row.photo.id, thumbnails[row.photo.id]) for row in rows])
-        self._photos_held.put([_milvus_row(row) for row in rows])
+        self._thumbnail_rows.put([_thumbnail_row(row.photo.id, thumbnails[row.photo.id]) for row in rows])
+        self._photo_rows.put([_milvus_row(row) for row in rows])
 
     def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
-        self._photos_held.remove(ids)
-        self._thumbnails_held.remove(ids)
+        self._photo_rows.remove(ids)
+        self._thumbnail_rows.remove(ids)
 
     def settle(self) -> None:
-        """Have new codes indexed."""
-        self._photos_held.settle()
+        """Make Milvus index new codes."""
+        self._photo_rows.settle()
 
     def prepare_search(self, lasting: bool = False) -> None:
-        """Count the photos, and look at all of them once."""
+        """Count the photos; if ``lasting``, read all of them once, so that no later question has to."""
         super().prepare_search(lasting)
-        self._look()
+        if lasting:
+            self._read_all()
 
     def revision(self) -> int:
-        """Give a number that changes once a minute: Milvus does not tell whether anything has."""
+        """Return a number that changes once a minute: Milvus does not tell whether anything has."""
         return int(monotonic() // _COUNTED_EVERY)
 
     def info(self) -> GalleryInfo:
-        """Count what the gallery holds; how much room that takes is not known here, and given as 0."""
-        overview = self._look()
+        """Count photos and labels; the size is not known, and 0."""
+        overview = self._read_all()
         last = overview.last_indexed_us
         labels = dict(sorted(overview.labels.items()))
         return GalleryInfo(len(overview.ids), self.model, 0, labels, None if last is None else _when(last))
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
-        """Give the first and the last path, as of the last look."""
-        return self._look(most_aged=None).ends
+        """Return the first and the last path, as of the last reading."""
+        return self._read_all(oldest=None).ends
 
     def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
         """Count the photos of each folder that is named from byte ``start`` of the paths on."""
-        return self._look().top_folders(start, most)
+        return self._read_all().top_folders(start, most)
 
     def sample(self, most: int) -> Sample:
-        """Give at most so many photos, spread evenly over when they were indexed."""
-        ids = self._look(most_aged=None).ids
+        """Return at most ``most`` photos, spread evenly over when they were indexed."""
+        ids = self._read_all(oldest=None).ids
         places = np.unique(np.linspace(0, len(ids) - 1, most).astype(np.int64)).tolist() if ids else []
         rows = sorted(self.rows([ids[place] for place in places]).items())
         codes = np.frombuffer(b"".join(row.code for _, row in rows), dtype=np.uint8)
@@ -179,18 +180,21 @@ class MilvusGallery(EngineGallery):
             codes.reshape(-1, self.model.bits // 8),
         )
 
-    def _look(self, most_aged: float | None = _COUNTED_EVERY) -> Overview:
-        """Give the gallery as a whole, at most so many seconds old, or of any age."""
+    def _read_all(self, oldest: float | None = _COUNTED_EVERY) -> Overview:
+        """Read the gallery as a whole; what was read before may be ``oldest`` seconds old, or of any age if None."""
         with self._turn:
             last = self._overview
-            if last is None or (most_aged is not None and monotonic() - last[0] >= most_aged):
-                last = self._overview = monotonic(), Overview.of(self._photos_held.pages(_OVERVIEW_COLUMNS))
+            if last is None or (oldest is not None and monotonic() - last[0] >= oldest):
+                last = self._overview = monotonic(), Overview.of(self._photo_rows.pages(_OVERVIEW_COLUMNS))
             return last[1]
 
 
 @dataclass
 class Overview:
-    """The numbers of a gallery; ``folders`` counts the photos that lie directly in each."""
+    """The numbers of a gallery; ``folders`` counts the photos that lie directly in each.
+
+    Milvus does not group and count: all rows are read, without their codes, and only the numbers are kept.
+    """
 
     ids: array[int] = field(default_factory=lambda: array("q"))
     labels: Counter[str] = field(default_factory=Counter)
@@ -230,7 +234,7 @@ class Overview:
 def stored_text(name: bytes) -> str:
     r"""Write a name as text that stays readable: what is not UTF-8, not printable or special is written as ``%FF``.
 
-    It goes character by character, so names that begin alike are stored alike, and a folder is a range of texts.
+    Each character is written by itself, so names that begin alike are stored alike, and a folder is a range of texts.
 
     >>> print(stored_text("/photos/café 100%.jpg".encode()), stored_text(b"\xff\"\n"))
     /photos/café 100%25.jpg %FF%22%0A
@@ -242,7 +246,7 @@ def stored_text(name: bytes) -> str:
 
 
 def name_of(text: str) -> bytes:
-    r"""Give the name that was stored as this text.
+    r"""Return the name that was stored as this text.
 
     >>> name_of(stored_text(b"\xff\"%41\n"))
     b'\xff"%41\n'
@@ -251,13 +255,13 @@ def name_of(text: str) -> bytes:
 
 
 def stored_bytes(content: bytes) -> tuple[str, str]:
-    """Write bytes as two texts, of which the second is most often empty: one has not the room for every thumbnail."""
+    """Write bytes as two texts, the second usually empty: one field has no room for the largest thumbnails."""
     text = b64encode(content).decode("ascii")
     return text[:_PIECE], text[_PIECE:]
 
 
 def bytes_of(first: str, second: str) -> bytes:
-    r"""Give the bytes that were stored as two texts.
+    r"""Return the bytes that were stored as two texts.
 
     >>> bytes_of(*stored_bytes(b"\x00\xff"))
     b'\x00\xff'
@@ -297,7 +301,7 @@ def _model(collection: Collection, address: Address) -> GalleryModel:
         about = json.loads(collection.about)
         version, name, fingerprint = about["sketchhash"], about["model"], about["fingerprint"]
     except (ValueError, TypeError, KeyError) as problem:
-        raise BadArgument(f"The collection at {address.shown} is no gallery of sketchhash. Name another.") from problem
+        raise BadArgument(f"The collection at {address.shown} is not a sketchhash gallery. Name another.") from problem
     if version != _FORMAT:
         raise other_format(address.shown, version, _FORMAT)
     return GalleryModel(name, fingerprint, collection.bits)

@@ -1,9 +1,9 @@
 """The contract of every index, kept by Milvus: the hits in their true order, from a server that cuts ties anywhere.
 
-Among codes at one distance Milvus gives any, in any order, and at most 16,384 codes at once. So more are asked for
-than are wanted, until the last one given is farther than the last one wanted: then all that tie with it are there. If
-16,384 are not enough, the ids are divided at the middle of those given, and both halves are searched in the same way:
-each has at least 8,192 codes fewer, so it ends.
+Among codes at one distance Milvus returns any, in any order, and at most 16,384 codes at once. So more are asked for
+than are wanted, until the last one returned is farther than the last one wanted: then all that tie with it are there.
+If 16,384 are not enough, the ids are divided at the middle of those returned, and both halves are searched in the
+same way: each has at least 8,192 codes fewer, so it ends.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class MilvusIndex:
     """
 
     def __init__(self, collection: Collection, most: int = MOST) -> None:
-        """Take a collection, and ask for at most so many codes at once."""
+        """Search a collection, asking for at most ``most`` codes at once."""
         self.bits = collection.bits
         self._collection = collection
         self._search = ExactSearch(collection, most=most)
@@ -80,7 +80,7 @@ class MilvusIndex:
         self._collection.remove(ids.tolist())
 
     def settle(self) -> None:
-        """Have new codes indexed, when all are written."""
+        """Make Milvus index new codes, when all are written."""
         self._collection.settle()
 
     def search(self, queries: NDArray[np.uint8], k: int, among: NDArray[np.int64] | None = None) -> list[Hits]:
@@ -122,7 +122,7 @@ class ExactSearch:
     """Searches a collection exactly; with fewer than all ``probes``, as exactly as its clusters allow."""
 
     def __init__(self, collection: Collection, probes: int | None = None, most: int = MOST) -> None:
-        """Ask for at most so many codes at once, and look into so many clusters, or all."""
+        """Ask for at most ``most`` codes at once, and search ``probes`` clusters, or all."""
         self._collection = collection
         self._probes = min(probes or collection.clusters, collection.clusters)
         self._most = most
@@ -161,7 +161,7 @@ class ExactSearch:
 
 
 def merged(parts: Sequence[Hits], wanted: Wanted) -> Hits:
-    """Give what is wanted of the hits of parts that share no id."""
+    """Merge the hits of parts that share no id, and return what is wanted of them."""
     ids = np.concatenate([part.ids for part in parts])
     return _hits(ids, np.concatenate([part.distances for part in parts]), wanted)
 

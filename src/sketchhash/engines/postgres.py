@@ -2,7 +2,7 @@
 
 Codes are ``bit(n)`` columns, compared by the Hamming operator ``<~>``, over HNSW if wanted.
 
-Needs ``pip install 'sketchhash[postgres]'``; the package is loaded when a database is asked for, not before.
+Needs ``pip install 'sketchhash[postgres]'``; the package is imported when a database is opened, not before.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from sketchhash.index.protocol import (
     check_radius,
 )
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds for one connection or statement, unless the address says ``timeout=``."""
 
 _SCHEMA = "sketchhash"
 _CONNECTIONS = 16
 
-# The pool waits twice as long before each further attempt: after that much it gives up, and who asks next begins anew.
+# The pool waits twice as long before each further attempt: after that much it gives up, and the next call begins anew.
 _RECONNECTING = 2.0
 
 _OURS = ("gallery", "timeout", "hnsw")
 
-# Larger answers to an HNSW search than 1,000 are not to be had at once; pgvector then goes on by itself.
+# An HNSW search returns at most 1,000 at once; pgvector then continues by itself.
 _MOST_LOOKED_AT = 1000
 
 _NEAREST = """
@@ -61,7 +61,7 @@ _AMONG = "WHERE id = ANY(%s::bigint[])"
 
 
 class Database:
-    """A pool of connections; safe to use from many threads. One that broke is replaced when the next is asked for.
+    """A pool of connections; safe to use from many threads. A broken one is replaced when the next is needed.
 
     All tables lie in one schema, which the address names with ``gallery=``: a database may hold many galleries.
     """
@@ -75,17 +75,17 @@ class Database:
         psycopg, pools = require("psycopg", "postgres"), require("psycopg_pool", "postgres")
         self.sql: Any = require("psycopg.sql", "postgres")
         self.errors: Any = psycopg.errors
-        # It logs every attempt to connect; the error that ends them says as much.
+        # It logs every attempt to connect; the error at the end says as much.
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
         self.address = address
         self.schema = address.options.get("gallery", _SCHEMA)
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", self.schema):
             raise BadArgument(f"A gallery in PostgreSQL has a name of a-z, 0-9 and _, not {self.schema!r}.")
-        self.timeout = address.seconds("timeout", PATIENCE)
+        self.timeout = address.seconds("timeout", TIMEOUT)
         self._broken: tuple[type[Exception], ...] = (psycopg.Error, pools.PoolTimeout)
         settings = {"connect_timeout": max(int(self.timeout), 2), "autocommit": True}
         with self.explained(), psycopg.connect(_without(address, _OURS), **settings):
-            pass  # a pool would try again in silence until the time is over, and not say why
+            pass  # a pool would try again until the time is over, and not say why
         self._pool = pools.ConnectionPool(
             _without(address, _OURS),
             kwargs=settings,
@@ -125,7 +125,7 @@ class Database:
             yield connection
 
     def rows(self, query: str, *values: object) -> list[Any]:
-        """Give all rows that an SQL ``query`` finds."""
+        """Return all rows that an SQL ``query`` finds."""
         with self.connection() as connection:
             return list(connection.execute(query, values).fetchall())
 
@@ -156,7 +156,7 @@ class CodeTable:
     def make(self, connection: Any) -> None:  # noqa: ANN401 - a connection in a transaction
         """Make schema and table if they are not there, and the HNSW index if it is wanted."""
         name = self._database.sql.Identifier(self._database.schema)
-        # Several who begin at once would meet halfway: they take turns.
+        # Several processes may begin at once: they take turns.
         connection.execute("SELECT pg_advisory_xact_lock(hashtext('sketchhash'))")
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
         connection.execute(self._database.sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
@@ -189,7 +189,7 @@ class CodeTable:
                 connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
                 connection.execute(f"SET LOCAL hnsw.ef_search = {min(max(most, 100), _MOST_LOOKED_AT)}")
             else:
-                # An HNSW index that others made would answer too, and not exactly.
+                # An HNSW index that another process made would answer too, and not exactly.
                 connection.execute("SET LOCAL enable_indexscan = off")
             statement = (_NEAREST_BY_HNSW if self._hnsw else _NEAREST).format(bits=int(self.bits), among=among)
             last = (most,) if self._hnsw else (wanted.radius, most)
@@ -277,7 +277,7 @@ def bit_strings(codes: NDArray[np.uint8]) -> list[str]:
 
 
 def packed(bits: str) -> bytes:
-    r"""Give the packed code that PostgreSQL writes like this.
+    r"""Return the packed code of a bit string of PostgreSQL.
 
     >>> packed("00000101")
     b'\x05'
@@ -291,7 +291,7 @@ def _hits(rows: Sequence[tuple[int, int]]) -> Hits:
 
 
 def _without(address: Address, options: tuple[str, ...]) -> str:
-    """Give the address without options that are not PostgreSQL's own."""
+    """Return the address without options that are not PostgreSQL's own."""
     parts = urlsplit(address.text)
     own = {name: value for name, value in address.options.items() if name not in options}
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(own), ""))

@@ -1,6 +1,6 @@
 """A gallery in PostgreSQL: photos, codes and thumbnails in tables of one schema.
 
-Each batch of changes is one transaction, and raises the revision: who counted the gallery before counts it again.
+Each batch of changes is one transaction, and raises the revision, so that counts are made anew.
 """
 
 from __future__ import annotations
@@ -140,19 +140,19 @@ class PostgresGallery(EngineGallery):
         return hits
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
-        """Give the rows of some ids, by id."""
+        """Return the rows of some ids, by id."""
         found = self._database.rows(f"{_ROWS} WHERE id = ANY(%s::bigint[])", list(ids))
         return {columns[0]: _row(columns) for columns in found}
 
     def pages(self) -> Iterator[list[PhotoRow]]:
-        """Give all rows, by id, in pages."""
+        """Yield all rows, by id, in pages."""
         last = -(2**63)
         while page := self._database.rows(f"{_ROWS} WHERE id > %s ORDER BY id LIMIT %s", last, _PAGE):
             yield [_row(columns) for columns in page]
             last = page[-1][0]
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
-        """Give the small JPEGs of some photos."""
+        """Return the small JPEGs of some photos."""
         query = "SELECT photo, jpeg FROM thumbnails WHERE photo = ANY(%s::bigint[])"
         return {photo: bytes(jpeg) for photo, jpeg in self._database.rows(query, list(ids))}
 
@@ -177,12 +177,12 @@ class PostgresGallery(EngineGallery):
             _remove(cursor, ids)
 
     def revision(self) -> str:
-        """Give the number of changes so far."""
+        """Return the number of changes so far."""
         ((revision,),) = self._database.rows("SELECT value FROM settings WHERE name = 'revision'")
         return str(revision)
 
     def info(self) -> GalleryInfo:
-        """Count what the gallery holds."""
+        """Count photos and labels."""
         ((photos, last),) = self._database.rows("SELECT count(*), max(indexed_at) FROM photos")
         labels = dict(self._database.rows(_LABELS))
         ((size,),) = self._database.rows(_SIZE)
@@ -190,7 +190,7 @@ class PostgresGallery(EngineGallery):
         return GalleryInfo(photos, self.model, int(size), labels, last_indexed)
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
-        """Give the first and the last path."""
+        """Return the first and the last path."""
         ends = self._database.rows(
             "(SELECT path FROM photos ORDER BY path LIMIT 1) "
             "UNION ALL (SELECT path FROM photos ORDER BY path DESC LIMIT 1)"
@@ -204,7 +204,7 @@ class PostgresGallery(EngineGallery):
         return [(bytes(top), photos) for top, photos in rows]
 
     def sample(self, most: int) -> Sample:
-        """Give at most so many photos, spread evenly over when they were indexed; always the same ones."""
+        """Return at most ``most`` photos, spread evenly over when they were indexed; always the same ones."""
         ((first, last),) = self._database.rows("SELECT min(id), max(id) FROM codes")
         places = [] if first is None else np.unique(np.linspace(first, last, most).astype(np.int64)).tolist()
         rows = self._database.rows(_AT_PLACES, places)

@@ -1,4 +1,6 @@
-"""A gallery in one SQLite file: photos with their codes and thumbnails. All of its SQL is here and in `schema`.
+"""A gallery in one SQLite file: photos with their codes and thumbnails.
+
+All SQL is here, in `schema` (tables, migrations) and in `writer` (what indexing changes).
 
 Any number of processes may read while one writes; writers take turns. All that belongs to a photo is written in
 one transaction, so a gallery never holds half of one, whenever its writer is killed.
@@ -9,12 +11,10 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnwritableState
 from sketchhash.gallery.memory_index import MemoryIndex
-from sketchhash.gallery.photos import PhotoFile, PhotoRecord, absolute, is_gone, path_range
+from sketchhash.gallery.photos import PhotoRecord, absolute, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
-from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction, write_model
+from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction
+from sketchhash.gallery.writer import Writer
 from sketchhash.model import Model
 
 _PAGE = 1000
@@ -45,7 +46,7 @@ _TOP_FOLDERS = """
     SELECT substr(path, ?1, instr(substr(path, ?1), ?2) - 1) AS top, count(*) FROM photos
     WHERE instr(substr(path, ?1), ?2) > 0 GROUP BY top ORDER BY count(*) DESC, top LIMIT ?3
 """
-# Each of so many places among the ids, evenly spread, gives the photo there, or the next one if that was removed.
+# Each given id stands for the photo with that id, or the next one if that was removed.
 _AT_PLACES = """
     SELECT photo, code, label FROM codes JOIN photos ON photos.id = codes.photo WHERE photo IN (
         SELECT (SELECT min(photo) FROM codes WHERE photo >= value) FROM json_each(?)
@@ -66,16 +67,6 @@ _PUT_PHOTO = """
 _PUT_CODE = "INSERT INTO codes (photo, code) VALUES (?, ?) ON CONFLICT (photo) DO UPDATE SET code = excluded.code"
 
 
-class Change(Enum):
-    """What bringing one file up to date came to."""
-
-    ADDED = "added"
-    UPDATED = "updated"
-    MOVED = "moved"
-    UNCHANGED = "unchanged"
-    REMOVED = "removed"
-
-
 @dataclass(frozen=True)
 class State:
     """How far a gallery has come: codes of greater ids are new, removals of greater numbers are news."""
@@ -86,9 +77,10 @@ class State:
 
 
 class GalleryFile:
-    """An open gallery file, an `OpenGallery`; threads take turns, except that searches and counts have their own.
+    """An open gallery file; see `OpenGallery`. Use `open` or `create` to get one.
 
-    Open it with `open` or `create`.
+    Threads take turns on one connection, but searches and counts have connections of their own, so that looking up a
+    photo does not wait for them.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -169,8 +161,6 @@ class GalleryFile:
                 "sketchhash index --reindex"
             )
 
-    # Search
-
     def prepare_search(self, lasting: bool = False) -> None:
         """Load all codes: about a second for a million photos; see `OpenGallery.prepare_search`."""
         self._searched(lasting)
@@ -194,8 +184,6 @@ class GalleryFile:
                 self._memory = MemoryIndex(type(self).open(self.path), lasting)
             return self._memory
 
-    # One photo
-
     def photo(self, photo_id: int) -> PhotoRecord:
         """Return the photo with an id, or raise `BadArgument` if there is none."""
         for record in self._records("id = ?", photo_id):
@@ -217,8 +205,6 @@ class GalleryFile:
     def has_content(self, sha256: str) -> bool:
         """Tell whether a photo with this content is in the gallery."""
         return bool(self.rows("SELECT 1 FROM photos WHERE sha256 = ? LIMIT 1", bytes.fromhex(sha256)))
-
-    # Many photos
 
     def photos(self) -> Iterator[PhotoRecord]:
         """Yield every photo, by id; photos that come or go meanwhile may be among them or not."""
@@ -280,10 +266,8 @@ class GalleryFile:
         with self.scan("SELECT substr(sha256, 1, ?) FROM photos ORDER BY sha256", size) as rows:
             return b"".join(prefix for (prefix,) in rows)
 
-    # The gallery as a whole
-
     def revision(self) -> tuple[int, int]:
-        """Return two numbers that stay the same only while nobody changes the gallery."""
+        """Return two numbers that stay the same only while the gallery does not change."""
         ((by_others,),) = self.rows("PRAGMA data_version")
         return by_others, self._connection.total_changes
 
@@ -320,7 +304,7 @@ class GalleryFile:
         return self._counted().rows(_TOP_FOLDERS, start + 1, os.fsencode(os.sep), most)
 
     def sample(self, most: int) -> Sample:
-        """Return at most so many photos, spread evenly over when they were indexed; always the same ones."""
+        """Return at most ``most`` photos, spread evenly over when they were indexed; always the same ones."""
         counted = self._counted()
         ((first, last),) = counted.rows("SELECT (SELECT min(photo) FROM codes), (SELECT max(photo) FROM codes)")
         if first is None:
@@ -342,8 +326,6 @@ class GalleryFile:
             if self._counting is None:
                 self._counting = type(self).open(self.path)
             return self._counting
-
-    # Copying
 
     def pages(self) -> Iterator[list[PhotoRow]]:
         """Yield all rows, by id, in pages."""
@@ -375,8 +357,6 @@ class GalleryFile:
 
     def settle(self) -> None:
         """Do nothing: every write is finished when it returns."""
-
-    # Transactions
 
     @contextmanager
     def writing(self, model: Model | None = None) -> Iterator[Writer]:
@@ -422,81 +402,6 @@ class GalleryFile:
 
     def _records(self, condition: str, *values: object) -> list[PhotoRecord]:
         return [_record(row) for row in self.rows(f"SELECT {_COLUMNS} FROM photos WHERE {condition}", *values)]
-
-
-class Writer:
-    """Changes a gallery inside a transaction; get one from `GalleryFile.writing`."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Write through a connection that is in a transaction."""
-        self._connection = connection
-
-    def put(self, file: PhotoFile, code: bytes, thumbnail: bytes) -> Change:
-        """Store a photo; whatever the gallery had at that path before is replaced."""
-        if self._touch(file):
-            return Change.UNCHANGED
-        was_there = self._forget(file.path)
-        photo = self._insert(file)
-        self._connection.execute("INSERT INTO codes (photo, code) VALUES (?, ?)", (photo, code))
-        self._connection.execute("INSERT INTO thumbnails (photo, jpeg) VALUES (?, ?)", (photo, thumbnail))
-        return Change.UPDATED if was_there else Change.ADDED
-
-    def put_known(self, file: PhotoFile) -> Change | None:
-        """Store a file whose content the gallery has: its photo moved if its own file is gone, or else a copy.
-
-        Returns None, and does nothing, if no photo has that content.
-        """
-        if self._touch(file):
-            return Change.UNCHANGED
-        twins = self._connection.execute(
-            "SELECT id, path FROM photos WHERE sha256 = ? ORDER BY id", (bytes.fromhex(file.sha256),)
-        ).fetchall()
-        if not twins:
-            return None
-        was_there = self._forget(file.path)
-        for photo, path in twins:
-            if is_gone(Path(os.fsdecode(path))):
-                self._update(photo, file)
-                return Change.MOVED
-        copy = self._insert(file)
-        twin = twins[0][0]
-        self._connection.execute("INSERT INTO codes SELECT ?, code FROM codes WHERE photo = ?", (copy, twin))
-        self._connection.execute("INSERT INTO thumbnails SELECT ?, jpeg FROM thumbnails WHERE photo = ?", (copy, twin))
-        return Change.UPDATED if was_there else Change.ADDED
-
-    def remove(self, photos: Iterable[int]) -> int:
-        """Remove photos by id, and count those that were there; their files are left alone."""
-        return sum(self._connection.execute("DELETE FROM photos WHERE id = ?", (photo,)).rowcount for photo in photos)
-
-    def start_over(self, model: Model) -> None:
-        """Remove every photo, and expect codes of ``model`` from now on."""
-        self._connection.execute("DELETE FROM photos")
-        write_model(self._connection, GalleryModel.of(model))
-
-    def _touch(self, file: PhotoFile) -> bool:
-        """Note the size and time of a file whose content is as it was; tell whether it is."""
-        row = self._connection.execute(
-            "SELECT id FROM photos WHERE path = ? AND sha256 = ?", (os.fsencode(file.path), bytes.fromhex(file.sha256))
-        ).fetchone()
-        if row is not None:
-            self._update(row[0], file)
-        return row is not None
-
-    def _update(self, photo: int, file: PhotoFile) -> None:
-        self._connection.execute(
-            "UPDATE photos SET path = ?, size = ?, mtime_ns = ?, label = coalesce(?, label) WHERE id = ?",
-            (os.fsencode(file.path), file.size, file.mtime_ns, file.label, photo),
-        )
-
-    def _forget(self, path: Path) -> bool:
-        return self._connection.execute("DELETE FROM photos WHERE path = ?", (os.fsencode(path),)).rowcount > 0
-
-    def _insert(self, file: PhotoFile) -> int | None:
-        content, now = bytes.fromhex(file.sha256), time.time()
-        return self._connection.execute(
-            "INSERT INTO photos (path, sha256, size, mtime_ns, label, indexed_at) VALUES (?, ?, ?, ?, ?, ?)",
-            (os.fsencode(file.path), content, file.size, file.mtime_ns, file.label, now),
-        ).lastrowid
 
 
 def _record(row: Sequence[Any]) -> PhotoRecord:

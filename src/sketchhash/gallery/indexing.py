@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from sketchhash.errors import BadArgument, BusyGallery, UnreadableImage
-from sketchhash.gallery.database import Change, GalleryFile, Writer
+from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.photos import Failure, PhotoFile, find_photos, is_gone, outermost
 from sketchhash.gallery.workers import Encoded, Examined, Task, Workers, WorkerThreads, examine, examine_in_order
+from sketchhash.gallery.writer import Change, Writer
 from sketchhash.model import Model
 
 Labels = Literal["folder"]
@@ -119,7 +120,7 @@ def index_events(
     prune: bool = False,
     workers: Workers | None = None,
 ) -> Generator[Event, None, None]:
-    """Bring the gallery up to date as `index` does, while the events are asked for; the last one is the `Summary`."""
+    """Bring the gallery up to date as `index` does, one event at a time; the last one is the `Summary`."""
     for place in places:
         if not place.is_dir() and not place.is_file():
             raise BadArgument(f"There is no folder or photo at {place}. Name one that is there.")

@@ -169,7 +169,7 @@ class OpenGallery(Protocol):
         ...
 
     def sample(self, most: int) -> Sample:
-        """Return at most so many photos, spread evenly over when they were indexed."""
+        """Return at most ``most`` photos, spread evenly over when they were indexed."""
         ...
 
     def pages(self) -> Iterator[list[PhotoRow]]:

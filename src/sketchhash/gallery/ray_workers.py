@@ -1,7 +1,7 @@
 """Workers on the machines of a Ray cluster.
 
-Every machine needs this package and the photos under the same paths, as a network file system gives them. The model
-is sent to them; codes and thumbnails come back, and only the process that started the run writes the gallery.
+Every machine needs this package, and the photos under the same paths, as on a network file system. The model is sent
+to them; codes and thumbnails come back, and only the process that started the run writes the gallery.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from sketchhash.model import Model, read_manifest
 
 LOCAL = "local"
 
-_TICK = 0.2  # seconds after which a waiting thread looks whether it is still needed
+_TICK = 0.2  # seconds after which a waiting call checks whether the pool was closed
 _OBJECT_STORE = 128 << 20  # holds the model, and the results under way
 
-# Ray looks at these when it is imported. Nobody is told how it is used; and a cluster of one machine uses the address
-# that others cannot reach, as it always does on Windows and macOS.
+# Ray reads these when it is imported. No usage statistics are sent; and a cluster of one machine uses the address that
+# others cannot reach, as it always does on Windows and macOS.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
 _LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 
 @dataclass(frozen=True)
 class RayWorkers:
-    """A cluster, named as `ray.init` has it: ``host:port``, ``auto``, or ``local`` for one that lives for one run.
+    """A cluster, named as `ray.init` has it: ``host:port``, ``auto``, or ``local`` for a cluster of one run.
 
-    ``workers`` is how many cores to use; all, if nothing is said.
+    ``workers`` is how many cores to use; all, if None.
     """
 
     folder: Path
@@ -74,15 +74,15 @@ class RayPool:
             cores = int(self._ray.cluster_resources().get("CPU", 1))
             self.size = min(cores, cluster.workers or cores)
             files = {path.name: path.read_bytes() for path in cluster.folder.iterdir() if path.is_file()}
-            # In a list, they are fetched by those who ask for them, and not with every batch.
+            # In a list, they are fetched by the workers that ask for them, and not with every batch.
             self._setup = [self._ray.put(files), self._ray.put(known)]
-            self._task = self._ray.remote(num_cpus=1, max_retries=0)(_examine_on_cluster)
+            self._task = self._ray.remote(num_cpus=1, max_retries=0)(examine_on_cluster)
         except BaseException:
             self.close()
             raise
 
     def examine(self, tasks: Sequence[Task]) -> list[Examined]:
-        """Examine files somewhere."""
+        """Examine files on some machine."""
         with self._turn:
             if self._is_closed:
                 raise CancelledError
@@ -95,7 +95,7 @@ class RayPool:
                 self._turn.notify_all()
 
     def close(self) -> None:
-        """Leave the cluster as soon as nobody waits for it any more; a local one ends."""
+        """Leave the cluster when no call waits for it any more; a local one ends."""
         with self._turn:
             self._is_closed = True
             self._turn.wait_for(lambda: self._waiting == 0)
@@ -121,12 +121,12 @@ class RayPool:
 
 
 def _join(ray: ModuleType, cluster: RayWorkers, place: str) -> None:
-    """Connect this process with the cluster, without a word."""
+    """Connect this process with the cluster; Ray prints nothing."""
     try:
         if cluster.address != LOCAL:
             ray.init(cluster.address, log_to_driver=False, logging_level="ERROR")
             return
-        # Who can talk to a cluster can run programs: this one asks for a password.
+        # Whatever can talk to a cluster can run programs: this one asks for a password.
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         ray.init(
             LOCAL,
@@ -146,8 +146,8 @@ def _join(ray: ModuleType, cluster: RayWorkers, place: str) -> None:
         ) from problem
 
 
-def _examine_on_cluster(setup: Sequence[Any], tasks: Sequence[Task]) -> list[Examined]:
-    """Do what a worker of the cluster does for a batch."""
+def examine_on_cluster(setup: Sequence[Any], tasks: Sequence[Task]) -> list[Examined]:
+    """Examine a batch on a machine of the cluster."""
     model, known = _set_up(*setup)
     return examine(model, tasks, known.__contains__)
 

@@ -48,16 +48,16 @@ def verify(gallery: GalleryFile, model: Model | None = None, every: int = 1) -> 
 
     Args:
         gallery: Is only read.
-        model: Encodes photos again, to compare their codes; without one, codes are only measured.
-        every: Encode one photo in so many.
+        model: Encodes photos again, to compare their codes; without one, only their lengths are checked.
+        every: Encode one photo in this many.
 
     Raises:
-        DamagedState: If the gallery's own file is not sound.
+        DamagedState: If the gallery's own file is damaged.
     """
     if every < 1:
         raise BadArgument(f"One photo in every 1 or more is encoded; got every {every}.")
     gallery.require(model)
-    _require_sound(gallery)
+    _require_undamaged(gallery)
     for number, photo in enumerate(gallery.photos()):
         yield Checked(photo, tuple(_problems(gallery, photo, model if number % every == 0 else None)))
 
@@ -89,7 +89,7 @@ def near_duplicates(gallery: GalleryFile, radius: int) -> list[list[PhotoRecord]
         return [[gallery.photo(photo) for photo in group] for group in members.values() if len(group) > 1]
 
 
-def _require_sound(gallery: GalleryFile) -> None:
+def _require_undamaged(gallery: GalleryFile) -> None:
     if remarks := gallery.damage():
         raise DamagedState(
             f"{gallery.path} is damaged: {'; '.join(remarks)}. Restore it from a backup, "
@@ -139,7 +139,7 @@ def _gives_code(model: Model, content: bytes, code: bytes) -> bool:
 
 
 class _Groups:
-    """Rows that belong together: each leads, over others, to the first of its group."""
+    """Sets of rows that belong together, as a union-find forest."""
 
     def __init__(self, rows: int) -> None:
         self._towards = list(range(rows))

@@ -38,15 +38,15 @@ def watch_folders(
     unsettled: set[Path] = set()
     with closing(_changes(outermost(folders))) as changes:
         next(changes)  # watching has begun: what changes during the first run comes up after it
-        yield from _noting(told, first_run)
+        yield from _remembering(told, first_run)
         for places in changes:
             if places:
                 unsettled.update(place.parent for place in places)
-                yield from _noting(told, index_changes(gallery, model, places, labels, prune))
+                yield from _remembering(told, index_changes(gallery, model, places, labels, prune))
             elif unsettled:
                 second_look = index_changes(gallery, model, _files_in(unsettled), labels)
                 unsettled.clear()
-                yield from _noting(told, (event for event in second_look if _is_news(event, told)))
+                yield from _remembering(told, (event for event in second_look if _is_news(event, told)))
             else:
                 yield Watching()
 
@@ -60,7 +60,7 @@ def _files_in(folders: Iterable[Path]) -> list[Path]:
     return [path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()]
 
 
-def _noting(told: set[Failure], events: Iterable[Event]) -> Generator[Event, None, None]:
+def _remembering(told: set[Failure], events: Iterable[Event]) -> Generator[Event, None, None]:
     for event in events:
         yield event
         if isinstance(event, Failure):

@@ -37,7 +37,7 @@ _COMMAND = (sys.executable, "-c", "from sketchhash.gallery.workers import work; 
 # Workers are as many as there are cores to use: each keeps to one.
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
-_HOPELESS = 4  # a file that kills every worker costs so many, alone and in its batch; more is not a file's fault
+_HOPELESS = 4  # a file that kills every worker kills this many, alone and in its batch; more is not a file's fault
 
 _T = TypeVar("_T")
 

@@ -30,7 +30,7 @@ USUAL_K = 100
 
 
 def scan_index(ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> Index:
-    """Build the index that is ready soonest, for packed codes ``(ids, bits // 8)`` that few queries will ask."""
+    """Build the index that is ready soonest, for packed codes ``(ids, bits // 8)`` and few queries."""
     return _filled("scan", ids, codes)
 
 

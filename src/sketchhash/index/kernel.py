@@ -4,8 +4,8 @@ Codes lie in blocks of 64, byte by byte: a block holds the first bytes of its co
 on, ``(blocks, bits // 8, 64)``. The last block is padded with zeros. A vector register meets one byte of many codes,
 and their distances add up lane by lane; no number of bits needs padding.
 
-``native/hamming.c`` describes the algorithm. A batch of queries is dealt out to a thread for each core, since the
-kernel runs without the lock of Python; a single query stays on its thread.
+``native/hamming.c`` describes the algorithm. A batch of queries is divided among threads, one for each core, since the
+kernel runs without Python's lock; a single query stays on its thread.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Rows:
 
 
 def blocks_for(rows: int) -> int:
-    """Count the blocks that hold so many rows."""
+    """Return how many blocks hold ``rows``."""
     return -(-rows // BLOCK)
 
 

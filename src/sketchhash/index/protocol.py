@@ -42,7 +42,7 @@ class Found:
 
     @classmethod
     def nothing(cls, queries: int, k: int) -> Self:
-        """Make room for the hits of so many queries."""
+        """Make room for ``k`` hits of each query."""
         return cls(
             np.empty((queries, k), dtype=np.int64),
             np.empty((queries, k), dtype=np.uint16),
@@ -59,7 +59,7 @@ class Index(Protocol):
     """Packed codes by id, searched exactly: hits are ordered by (distance, id), whatever the order of arrival.
 
     Ids are any distinct int64. Any number of threads may search at the same time; adding and removing need a lock
-    around all of them. What is refused raises `BadArgument` and changes nothing.
+    around all of them. A bad argument raises `BadArgument` and changes nothing.
     """
 
     @property
@@ -72,11 +72,11 @@ class Index(Protocol):
         ...
 
     def add(self, ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> None:
-        """Add codes ``(ids, bits // 8)``. An id that is there already is refused, not replaced."""
+        """Add codes ``(ids, bits // 8)``, or raise if an id is there already."""
         ...
 
     def remove(self, ids: NDArray[np.int64]) -> None:
-        """Remove codes. An id that is not there is refused."""
+        """Remove codes, or raise if an id is not there."""
         ...
 
     def search(self, queries: NDArray[np.uint8], k: int, among: NDArray[np.int64] | None = None) -> list[Hits]:
@@ -95,13 +95,13 @@ class Index(Protocol):
 
 
 def check_bits(bits: int) -> None:
-    """Refuse a width that no code has."""
+    """Raise if no code has this width."""
     if bits not in range(8, MAX_BITS + 1, 8):
         raise BadArgument(f"Codes have 8, 16, ... {MAX_BITS} bits, not {bits}.")
 
 
 def check_codes(codes: NDArray[Any], bits: int) -> None:
-    """Refuse what is not packed codes of the index's width."""
+    """Raise unless these are packed codes of the index's width."""
     if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] != bits // 8:
         raise BadArgument(
             f"This index holds codes of {bits} bits, rows of {bits // 8} bytes, and got {codes.dtype} of shape "
@@ -110,7 +110,7 @@ def check_codes(codes: NDArray[Any], bits: int) -> None:
 
 
 def check_ids(ids: NDArray[Any]) -> None:
-    """Refuse what is not a row of distinct ids."""
+    """Raise unless these are a row of distinct ids."""
     if ids.dtype != np.int64 or ids.ndim != 1:
         raise BadArgument(f"Ids are a row of int64, got {ids.dtype} of shape {ids.shape}.")
     ordered = np.sort(ids)
@@ -119,7 +119,7 @@ def check_ids(ids: NDArray[Any]) -> None:
 
 
 def check_addition(ids: NDArray[Any], codes: NDArray[Any], bits: int) -> None:
-    """Refuse ids and codes that do not belong together."""
+    """Raise unless there is one code for each id."""
     check_ids(ids)
     check_codes(codes, bits)
     if len(ids) != len(codes):
@@ -127,30 +127,30 @@ def check_addition(ids: NDArray[Any], codes: NDArray[Any], bits: int) -> None:
 
 
 def check_absent(known: NDArray[np.bool_], ids: NDArray[np.int64]) -> None:
-    """Refuse to add ids that are known, ``(ids,)``."""
+    """Raise if any of the ids to add is ``known``, ``(ids,)``."""
     if known.any():
         raise BadArgument(f"Id {ids[known][0]} is in the index already: remove it before adding it again.")
 
 
 def check_present(known: NDArray[np.bool_], ids: NDArray[np.int64]) -> None:
-    """Refuse to remove ids that are not known, ``(ids,)``."""
+    """Raise unless all ids to remove are ``known``, ``(ids,)``."""
     if not known.all():
         raise BadArgument(f"Id {ids[~known][0]} is not in the index: nothing was removed.")
 
 
 def check_among(among: NDArray[Any]) -> None:
-    """Refuse a choice of ids that is not in ascending order."""
+    """Raise unless the ids to search among are in ascending order."""
     if among.dtype != np.int64 or among.ndim != 1 or (among[1:] <= among[:-1]).any():
         raise BadArgument("The ids to search among are a row of int64 in ascending order. Type: np.unique(ids)")
 
 
 def check_k(k: int) -> None:
-    """Refuse to search for nothing."""
+    """Raise if no hits are wanted."""
     if k < 1:
         raise BadArgument(f"Ask for at least one hit, not {k}.")
 
 
 def check_radius(radius: int) -> None:
-    """Refuse a distance that nothing has."""
+    """Raise if the radius is negative."""
     if radius < 0:
         raise BadArgument(f"A radius is at least 0, not {radius}.")

@@ -307,7 +307,7 @@ def evenly(codes: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
 
 
 def centres_for(size: int) -> int:
-    """Return how many centres suit so many codes: a search meets all centres, and the codes of a few."""
+    """Return how many centres suit ``size`` codes: a search compares all centres, and the codes of a few."""
     return max(1, min(isqrt(size), MOST_CENTRES))
 
 

@@ -1,0 +1,100 @@
+"""The changes that indexing makes to a gallery file, inside one of its transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable
+from enum import Enum
+from pathlib import Path
+
+from sketchhash.gallery.photos import PhotoFile, is_gone
+from sketchhash.gallery.protocol import GalleryModel
+from sketchhash.gallery.schema import write_model
+from sketchhash.model import Model
+
+
+class Change(Enum):
+    """What bringing one file up to date came to."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    MOVED = "moved"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+
+
+class Writer:
+    """Changes a gallery inside a transaction; get one from `GalleryFile.writing`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Write through a connection that is in a transaction."""
+        self._connection = connection
+
+    def put(self, file: PhotoFile, code: bytes, thumbnail: bytes) -> Change:
+        """Store a photo; whatever the gallery had at that path before is replaced."""
+        if self._touch(file):
+            return Change.UNCHANGED
+        was_there = self._forget(file.path)
+        photo = self._insert(file)
+        self._connection.execute("INSERT INTO codes (photo, code) VALUES (?, ?)", (photo, code))
+        self._connection.execute("INSERT INTO thumbnails (photo, jpeg) VALUES (?, ?)", (photo, thumbnail))
+        return Change.UPDATED if was_there else Change.ADDED
+
+    def put_known(self, file: PhotoFile) -> Change | None:
+        """Store a file whose content the gallery has: its photo moved if its own file is gone, or else a copy.
+
+        Returns None, and does nothing, if no photo has that content.
+        """
+        if self._touch(file):
+            return Change.UNCHANGED
+        twins = self._connection.execute(
+            "SELECT id, path FROM photos WHERE sha256 = ? ORDER BY id", (bytes.fromhex(file.sha256),)
+        ).fetchall()
+        if not twins:
+            return None
+        was_there = self._forget(file.path)
+        for photo, path in twins:
+            if is_gone(Path(os.fsdecode(path))):
+                self._update(photo, file)
+                return Change.MOVED
+        copy = self._insert(file)
+        twin = twins[0][0]
+        self._connection.execute("INSERT INTO codes SELECT ?, code FROM codes WHERE photo = ?", (copy, twin))
+        self._connection.execute("INSERT INTO thumbnails SELECT ?, jpeg FROM thumbnails WHERE photo = ?", (copy, twin))
+        return Change.UPDATED if was_there else Change.ADDED
+
+    def remove(self, photos: Iterable[int]) -> int:
+        """Remove photos by id, and count those that were there; their files are left alone."""
+        return sum(self._connection.execute("DELETE FROM photos WHERE id = ?", (photo,)).rowcount for photo in photos)
+
+    def start_over(self, model: Model) -> None:
+        """Remove every photo, and expect codes of ``model`` from now on."""
+        self._connection.execute("DELETE FROM photos")
+        write_model(self._connection, GalleryModel.of(model))
+
+    def _touch(self, file: PhotoFile) -> bool:
+        """Note the size and time of a file whose content is as it was; tell whether it is."""
+        row = self._connection.execute(
+            "SELECT id FROM photos WHERE path = ? AND sha256 = ?", (os.fsencode(file.path), bytes.fromhex(file.sha256))
+        ).fetchone()
+        if row is not None:
+            self._update(row[0], file)
+        return row is not None
+
+    def _update(self, photo: int, file: PhotoFile) -> None:
+        self._connection.execute(
+            "UPDATE photos SET path = ?, size = ?, mtime_ns = ?, label = coalesce(?, label) WHERE id = ?",
+            (os.fsencode(file.path), file.size, file.mtime_ns, file.label, photo),
+        )
+
+    def _forget(self, path: Path) -> bool:
+        return self._connection.execute("DELETE FROM photos WHERE path = ?", (os.fsencode(path),)).rowcount > 0
+
+    def _insert(self, file: PhotoFile) -> int | None:
+        content, now = bytes.fromhex(file.sha256), time.time()
+        return self._connection.execute(
+            "INSERT INTO photos (path, sha256, size, mtime_ns, label, indexed_at) VALUES (?, ?, ?, ?, ?, ?)",
+            (os.fsencode(file.path), content, file.size, file.mtime_ns, file.label, now),
+        ).lastrowid
