@@ -91,12 +91,11 @@ def test_a_split_is_written_and_summed_up(run, zoo, tmp_path):
 
 
 def test_a_split_may_have_validation(run, tmp_path):
-    assert run("data", "synthesise", tmp_path / "world", "--sketches", "4", "--photos", "5").exit_code == 0
-    options = ("--queries", "1", "--validation", "2", "--json")
-    result = run("data", "split", tmp_path / "world", "--out", tmp_path / "s.json", *options)
+    options = ("--queries", "10", "--validation", "5", "--json")
+    result = run("data", "split", "synthetic", "--out", tmp_path / "s.json", *options)
     summary = json.loads(result.stdout)
     counts = [summary[part] for part in ("training_sketches", "queries", "validation_queries", "validation_gallery")]
-    assert counts == [47, 47, 94, 47]
+    assert counts == [47 * 65, 47 * 10, 47 * 5, 47 * 5]
 
 
 def test_zero_shot_and_unseen_photos_exclude_each_other(run, zoo, tmp_path):

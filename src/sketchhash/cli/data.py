@@ -62,7 +62,7 @@ def split(
     ] = None,
     validation: Annotated[
         int,
-        typer.Option(metavar="N", help="Set aside N sketches and up to N photos a category to make choices on."),
+        typer.Option(metavar="N", help="Set aside up to N sketches and N photos a category to make choices on."),
     ] = 0,
     json: AsJson = False,
 ) -> None:

@@ -34,7 +34,8 @@ def train(
         typer.Option(metavar="NAME", help="A category to keep out of training, when no split is given; repeatable."),
     ] = None,
     validation: Annotated[
-        int, typer.Option(metavar="N", help="Sketches a category to set aside for validation, when no split is given.")
+        int,
+        typer.Option(metavar="N", help="Sketches and photos a category to set aside for validation, without --split."),
     ] = 0,
     notes: CardNotes = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in OUT.run.")] = False,

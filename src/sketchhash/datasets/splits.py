@@ -34,8 +34,8 @@ from sketchhash.files import replacing
 _PLAIN_FORMAT, _VALIDATION_FORMAT = 1, 2
 _VALIDATION_FIELDS = ("validation_per_category", "validation_sketches", "validation_photos")
 
-# One photo in so many at most is set aside for validation: thin categories keep theirs for training.
-_PHOTOS_PER_VALIDATION_PHOTO = 5
+# At most one in so many of the items that would train is set aside for validation: thin categories keep theirs.
+_ITEMS_PER_VALIDATION_ITEM = 5
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,19 @@ def draw_split(
         queries: Query sketches a category.
         seed: Seed of the draw.
         unseen_photos: Share of each category's photos to keep out of training and to search alone.
-        validation: Sketches a category to set aside for validation, and as many photos, but at most a fifth of
-            those that would train.
+        validation: Sketches and photos a category to set aside for validation, but at most a fifth of those that
+            would train.
     """
     if queries < 1:
         raise BadArgument(f"A category needs at least 1 query sketch, not {queries}.")
     if not 0 <= unseen_photos < 1:
         raise BadArgument(f"The share of unseen photos lies between 0 and 1, not {unseen_photos}.")
     sketches = _by_category(dataset.sketches, len(dataset.categories))
-    _require_sketches(dataset, sketches, queries, "queries", "--queries")
+    poor = [dataset.categories[label] for label, items in enumerate(sketches) if 0 < len(items) <= queries]
+    if poor:
+        raise SplitProblem(
+            f"{queries} queries leave no sketch to train on in: {', '.join(poor)}. Ask fewer with --queries."
+        )
     drawn = _draw(sketches, [queries if items else 0 for items in sketches], np.random.default_rng([seed, 0]))
     photos = _by_category(dataset.photos, len(dataset.categories))
     shares = [round(unseen_photos * len(items)) for items in photos]
@@ -240,19 +244,17 @@ def with_validation(split: Split, dataset: Dataset, validation: int) -> Split:
     categories or on the order of items.
     """
     if validation < 0:
-        raise BadArgument(f"The sketches set aside for validation cannot be {validation} a category.")
+        raise BadArgument(f"The items set aside for validation cannot be {validation} a category.")
     if not validation:
         return split
     parts = split.apply(dataset)
     sketches = _by_category(parts.training_sketches, len(dataset.categories))
     photos = _by_category(parts.training_photos, len(dataset.categories))
-    _require_sketches(dataset, sketches, validation, "sketches for validation", "--validation")
-    few = [min(validation, len(items) // _PHOTOS_PER_VALIDATION_PHOTO) for items in photos]
     return replace(
         split,
         validation_per_category=validation,
-        validation_sketches=_first_by_hash(sketches, [validation] * len(sketches), split.seed),
-        validation_photos=_first_by_hash(photos, few, split.seed),
+        validation_sketches=_first_by_hash(sketches, validation, split.seed),
+        validation_photos=_first_by_hash(photos, validation, split.seed),
     )
 
 
@@ -277,12 +279,6 @@ def _findable(sketches: Sequence[Item], named: set[str], gallery: Sequence[Item]
     return tuple(sketch for sketch in sketches if sketch.id in named and sketch.label in labels)
 
 
-def _require_sketches(dataset: Dataset, groups: list[list[Item]], count: int, what: str, option: str) -> None:
-    poor = [dataset.categories[label] for label, items in enumerate(groups) if 0 < len(items) <= count]
-    if poor:
-        raise SplitProblem(f"{count} {what} leave no sketch to train on in: {', '.join(poor)}. Lower {option}.")
-
-
 def _lines(items: Sequence[Item]) -> Iterable[str]:
     return (f"{item.label}\t{item.id}" for item in items)
 
@@ -301,9 +297,10 @@ def _draw(groups: list[list[Item]], sizes: list[int], rng: np.random.Generator) 
     return tuple(sorted(drawn))
 
 
-def _first_by_hash(groups: list[list[Item]], sizes: list[int], seed: int) -> tuple[str, ...]:
+def _first_by_hash(groups: list[list[Item]], most: int, seed: int) -> tuple[str, ...]:
     def key(item: Item) -> bytes:
         return hashlib.sha256(f"{seed}\t{item.id}".encode()).digest()
 
+    sizes = [min(most, len(items) // _ITEMS_PER_VALIDATION_ITEM) for items in groups]
     drawn = (item.id for items, size in zip(groups, sizes, strict=True) for item in sorted(items, key=key)[:size])
     return tuple(sorted(drawn))
