@@ -1,9 +1,11 @@
 """Augmentations: same shape and range, the same for the same generator, and ink remains ink on white paper."""
 
+import numpy as np
 import pytest
 import torch
 
-from sketchhash.dsh.augment import augment_ink, augment_photos
+from sketchhash.dsh.augment import augment_ink, augment_photos, redraw
+from sketchhash.imaging import Drawing, rasterise
 
 
 def generator(seed=0):
@@ -93,3 +95,41 @@ def test_photos_go_on_beyond_their_edge():
     grey = torch.full((16, 3, 40, 40), 127, dtype=torch.uint8)
     changed = augment_photos(grey, generator())
     assert torch.allclose(changed, changed[..., :1, :1].expand_as(changed), atol=1e-2)  # no black corners
+
+
+HOUSE = Drawing.from_json(
+    [
+        [[0, 40], [0, 100], [80, 100], [80, 40]],
+        [[-10, 45], [40, 0], [90, 45]],
+        [[30, 100], [30, 70], [50, 70], [50, 100]],
+        [[15, 55], [20, 55]],
+        [[60, 55], [65, 55]],
+    ]
+)
+
+
+def test_a_drawing_is_redrawn_differently_but_recognisably():
+    rng = np.random.default_rng(0)
+    plain = rasterise(HOUSE, 24).astype(float)
+    others = np.stack([rasterise(redraw(HOUSE, rng), 24) for _ in range(20)]).astype(float)
+    assert all(not np.array_equal(plain, other) for other in others)
+    assert np.corrcoef(plain.ravel(), others.mean(axis=0).ravel())[0, 1] > 0.6
+
+
+def test_redrawing_is_repeatable_and_leaves_the_drawing_alone():
+    before = HOUSE.to_json()
+    first, second = (redraw(HOUSE, np.random.default_rng(5)).to_json() for _ in range(2))
+    assert first == second
+    assert HOUSE.to_json() == before
+
+
+def test_redrawing_leaves_out_some_strokes_but_never_most():
+    rng = np.random.default_rng(1)
+    counts = {len(redraw(HOUSE, rng).strokes) for _ in range(100)}
+    assert counts == {3, 4, 5}
+
+
+@pytest.mark.parametrize("strokes", [[[[5, 5]]], [[[5, 5], [5, 5]]], [[[0, 0], [0, 9]]]], ids=["dot", "same", "line"])
+def test_the_smallest_drawings_can_be_redrawn(strokes):
+    again = redraw(Drawing.from_json(strokes), np.random.default_rng(0))
+    assert all(np.isfinite(stroke).all() and len(stroke) for stroke in again.strokes)

@@ -173,6 +173,7 @@ OTHER_VALUES = {
     "frozen_trunks": True,
     "photo_views": 77,
     "sketch_views": 77,
+    "stroke_redraws": 77,
 }
 
 
@@ -187,7 +188,7 @@ def test_the_hash_changes_with_every_deciding_value():
 def test_the_hash_sees_into_every_table(kind):
     recipe = load_recipe("tiny")
     stage, value = ("hashing", recipe.hashing) if kind is Steps else ("objective", recipe.objective)
-    other = {"optimiser": "sgd", "similarity": "paper"}
+    other = {"optimiser": "sgd", "similarity": "paper", "averaging": 0.5}
     hashes = {recipe.hash}
     for field in fields(kind):
         name = field.name

@@ -17,6 +17,7 @@ from sketchhash.dsh.sources import (
     Joined,
     Loaded,
     Pictures,
+    Redrawn,
     fused,
     weights_hash,
 )
@@ -174,3 +175,13 @@ def test_a_fused_trunk_gives_the_same_features_without_normalising(size):
     ink = torch.randint(0, 256, (2, 1, network.spec.ink_side, network.spec.ink_side))
     with torch.inference_mode():
         torch.testing.assert_close(network.c2.pool3(ink, faster), network.c2.pool3(ink), rtol=1e-3, atol=1e-4)
+
+
+def test_an_item_drawn_several_times_is_shown_in_all_its_drawings():
+    pixels = torch.arange(6, dtype=torch.uint8).view(6, 1, 1, 1)
+    source = Redrawn(pixels, torch.tensor([0, 1, 5, 6]), lambda batch, generator: batch)
+    rows = torch.tensor([0, 1, 2])
+    assert source.batch(rows, None).flatten().tolist() == [0, 1, 5]
+    generator = torch.Generator().manual_seed(0)
+    shown = torch.stack([source.batch(rows, generator).flatten() for _ in range(60)]).T
+    assert [set(row.tolist()) for row in shown] == [{0}, {1, 2, 3, 4}, {5}]

@@ -37,6 +37,10 @@ def train(
         int,
         typer.Option(metavar="N", help="Sketches and photos a category to set aside for validation, without --split."),
     ] = 0,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="MODEL", help="A model folder; its sketch net learns on instead of ImageNet's."),
+    ] = None,
     notes: CardNotes = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in OUT.run.")] = False,
     cache: CacheFolder = None,
@@ -55,7 +59,7 @@ def train(
         if split
         else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen_category or (), validation)
     )
-    job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed)
+    job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed, start=start)
     card = export.describe(job, export.read_notes(notes) if notes else None)
     run = out.with_name(out.name + ".run")
     with optimisation.started() as group:

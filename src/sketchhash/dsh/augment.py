@@ -1,18 +1,23 @@
 """Random changes that leave what is drawn or shown the same.
 
 People draw at any place, size and slant, with an unsteady hand and thick or thin pens, and leave things out; photos
-are framed at will. All functions take batches of pixels from 0 to 255 on the processor, where their generator
-draws, and give floats of the same range.
+are framed at will. `augment_ink` and `augment_photos` take batches of pixels from 0 to 255 on the processor, where
+their generator draws, and return floats of the same range; `redraw` changes strokes before they become pixels.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Generator, Tensor
 from torch.nn import functional
 
+from sketchhash.imaging import Drawing
+
 _PAPER = 255.0
 _WOBBLE_POINTS = 5
+_WAVES = 3  # sines that bend a redrawn sheet, in each direction
 
 
 def augment_ink(ink: Tensor, generator: Generator) -> Tensor:
@@ -29,6 +34,72 @@ def augment_photos(photos: Tensor, generator: Generator) -> Tensor:
     contrast = _uniform((len(photos), 1, 1, 1), 0.75, 1.25, generator)
     light = _uniform((len(photos), 3, 1, 1), -16, 16, generator)
     return ((warped - 127) * contrast + 127 + light).clamp(0, 255)
+
+
+def redraw(drawing: Drawing, rng: np.random.Generator) -> Drawing:
+    """Draw the same thing as another hand might: in other proportions, unevenly, with strokes moved or left out.
+
+    A drawing may stop early but keeps at least 60 % of its strokes; only strokes shorter than half the longest one are
+    left out.
+    """
+    strokes = [stroke.astype(np.float64) for stroke in drawing.strokes if len(stroke)]
+    points = np.concatenate(strokes)
+    size = max(float(np.ptp(points, axis=0).max()), 1e-6)
+    strokes = _left_out([_resampled(stroke, size / 24) for stroke in strokes], rng)
+    points = np.concatenate(strokes)
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+
+    stretch, slant = np.exp(rng.normal(0, 0.12, 2)), rng.normal(0, 0.08)
+    affine = _rotation(rng.normal(0, 0.1)) @ np.array([[stretch[0], slant], [0, stretch[1]]])
+    bend = rng.uniform(0, 0.03) * size * rng.normal(0, 1, (2, _WAVES))
+    phases, frequencies = rng.uniform(0, 2 * np.pi, (2, _WAVES)), rng.normal(0, 3, (2, _WAVES, 2))
+
+    def moved(stroke: NDArray[np.float64]) -> NDArray[np.float32]:
+        centre, own_scale = stroke.mean(axis=0), np.exp(rng.normal(0, 0.06, 2))
+        placed = (stroke - centre) @ _rotation(rng.normal(0, 0.04)).T * own_scale + centre
+        placed += rng.normal(0, 0.012, 2) * size
+        angles = np.einsum("awx,nx->nwa", frequencies, (placed - middle) / size) + phases.T
+        placed += (np.sin(angles) * bend.T).sum(axis=1)
+        placed += _unsteady(len(placed), rng) * rng.uniform(0, 0.015) * size
+        turned: NDArray[np.float32] = ((placed - middle) @ affine.T).astype(np.float32)
+        return turned
+
+    return Drawing(tuple(moved(stroke) for stroke in strokes))
+
+
+def _left_out(strokes: list[NDArray[np.float64]], rng: np.random.Generator) -> list[NDArray[np.float64]]:
+    """Stop three of ten drawings early, and leave short strokes out of some others."""
+    count = len(strokes)
+    if count > 2 and rng.random() < 0.3:
+        return strokes[: rng.integers(max(2, -(-count * 6 // 10)), count + 1)]
+    if count > 3 and rng.random() < 0.4:
+        lengths = np.array([np.hypot(*np.diff(stroke, axis=0).T).sum() for stroke in strokes])
+        short = np.flatnonzero(lengths < lengths.max() / 2)
+        gone = rng.permutation(short)[: 1 + rng.integers(0, max(1, count // 4))]
+        return [stroke for index, stroke in enumerate(strokes) if index not in gone]
+    return strokes
+
+
+def _resampled(stroke: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Add points at most ``step`` apart, so that straight lines can bend; corners stay."""
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(stroke, axis=0).T))])
+    if along[-1] == 0:
+        return stroke[:1]
+    places = np.union1d(np.linspace(0, along[-1], int(np.ceil(along[-1] / step)) + 2), along)
+    return np.stack([np.interp(places, along, stroke[:, axis]) for axis in (0, 1)], axis=1)
+
+
+def _unsteady(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw noise ``(count, 2)`` that changes slowly along a stroke; a dot has none."""
+    if count < 4:
+        return np.zeros((count, 2))
+    smooth = np.convolve([0.25, 0.5, 0.25], [0.25, 0.5, 0.25])
+    noise = rng.normal(0, 1, (count + 4, 2))
+    return np.stack([np.convolve(noise[:, axis], smooth, "valid") for axis in (0, 1)], axis=1)
+
+
+def _rotation(angle: float) -> NDArray[np.float64]:
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
 def _warp(

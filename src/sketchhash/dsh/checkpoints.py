@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from sketchhash.errors import DamagedState, UnwritableState
 from sketchhash.files import replacing
 
-Number = TypeVar("Number", np.float32, np.uint8)
+Number = TypeVar("Number", np.float32, np.int64, np.uint8)
 
 
 def write_checkpoint(path: Path, state: Mapping[str, object]) -> None:

@@ -19,19 +19,32 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sketchhash.datasets import Dataset, Item, photo_pixels, sketch_ink
-from sketchhash.dsh.augment import augment_ink, augment_photos
+from sketchhash.datasets import Dataset, Item, collection, photo_pixels, sketch_ink
+from sketchhash.datasets.quickdraw import QuickDrawing
+from sketchhash.dsh.augment import augment_ink, augment_photos, redraw
 from sketchhash.dsh.checkpoints import read_array, write_array
 from sketchhash.dsh.networks import HashNetwork, Net, NetworkSpec
 from sketchhash.dsh.optimisation import device
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Recipe
-from sketchhash.dsh.sources import Absent, Features, FeatureStore, InputSet, Joined, Kind, Loaded, Pictures, Source
+from sketchhash.dsh.sources import (
+    Absent,
+    Features,
+    FeatureStore,
+    InputSet,
+    Joined,
+    Kind,
+    Loaded,
+    Pictures,
+    Redrawn,
+    Source,
+)
 from sketchhash.errors import DatasetProblem, SketchHashError
-from sketchhash.imaging import InkStyle, fit_square
+from sketchhash.imaging import Drawing, InkStyle, fit_square, rasterise
 from sketchhash.tokens import TokenCache, detector, pixel_content
 
 _BATCH = 128
+_CONTOURS = "contours of photos"
 
 
 class NetworkInputs:
@@ -68,7 +81,7 @@ class NetworkInputs:
 
     def pretraining_sketches(self, items: Sequence[Item]) -> InputSet:
         """Show sketches as pixels, to pre-train C2 on."""
-        return self._shown(Kind.SKETCHES, items, lambda: self._sketch_pictures(items))
+        return self._shown_ink(Kind.SKETCHES, items, (), lambda: self._redrawn_sketches(items))
 
     def pretraining_ink(self, sketches: Sequence[Item], photos: Sequence[Item]) -> InputSet:
         """Show sketches, and the token maps of photos if the network looks at any, as pixels to pre-train C2 on."""
@@ -76,9 +89,9 @@ class NetworkInputs:
             return self.pretraining_sketches(sketches)
 
         def load() -> Source:
-            return Joined(self._sketch_pictures(sketches), len(sketches), self._token_pictures(photos))
+            return Joined(self._redrawn_sketches(sketches), len(sketches), self._token_pictures(photos))
 
-        return self._shown(Kind.INK, [*sketches, *photos], load)
+        return self._shown_ink(Kind.INK, sketches, photos, load)
 
     def pretraining_photos(self, items: Sequence[Item]) -> InputSet:
         """Show photos to pre-train C1 on: as pixels, or through its trunk when that is frozen."""
@@ -162,6 +175,32 @@ class NetworkInputs:
             write_array(path, ink)
         return Loaded(torch.from_numpy(ink), augment_ink)
 
+    def _redrawn_sketches(self, items: Sequence[Item]) -> Source:
+        """Load sketches, those stored as strokes in several drawings if the recipe asks for them."""
+        redraws, side = self.recipe.stroke_redraws, self.network.spec.ink_side
+        if not redraws:
+            return self._sketch_pictures(items)
+        name = f"{self.reader.fingerprint(Kind.SKETCHES, items)[:32]}-{redraws}"
+        starts = read_array(self.ink_folder / f"{name}-starts.npy", (len(items) + 1,), np.int64)
+        shape = (int(starts[-1]), 1, side, side) if starts is not None else ()
+        ink = read_array(self.ink_folder / f"{name}.npy", shape, np.uint8)
+        if starts is None or ink is None:
+            with self.progress.stage("redrawing sketches", len(items)) as advance:
+                drawings = self.reader.redrawn(items, redraws, advance)
+            ink = np.concatenate(drawings)[:, None]
+            starts = np.cumsum([0, *map(len, drawings)], dtype=np.int64)
+            write_array(self.ink_folder / f"{name}.npy", ink)
+            write_array(self.ink_folder / f"{name}-starts.npy", starts)
+        return Redrawn(torch.from_numpy(ink), torch.from_numpy(starts), augment_ink)
+
+    def _shown_ink(
+        self, kind: Kind, sketches: Sequence[Item], photos: Sequence[Item], load: Callable[[], Source]
+    ) -> InputSet:
+        groups = [*(collection(self.dataset, sketch) for sketch in sketches), *[_CONTOURS] * len(photos)]
+        items = [*sketches, *photos]
+        views = 1 + self.recipe.stroke_redraws
+        return InputSet(kind, items, load, self.reader.fingerprint(kind, items), views, groups)
+
     def _shown(self, kind: Kind, items: Sequence[Item], load: Callable[[], Source], views: int = 1) -> InputSet:
         return InputSet(kind, items, load, self.reader.fingerprint(kind, items), views)
 
@@ -242,6 +281,22 @@ class Reader:
     def sketches(self, items: Sequence[Item], advance: Advance = lambda: None) -> NDArray[np.uint8]:
         """Read sketches: ``(n, 1, side, side)``."""
         return np.stack(_read_all(items, lambda item: sketch_ink(item, self.ink_side), advance))[:, None]
+
+    def redrawn(self, items: Sequence[Item], redraws: int, advance: Advance) -> list[NDArray[np.uint8]]:
+        """Read sketches in several drawings: ``(drawings, side, side)`` each, the first as the sketch is.
+
+        A sketch that is stored as a picture has one; strokes have ``redraws`` more.
+        """
+
+        def read(item: Item) -> NDArray[np.uint8]:
+            content = item.content.read() if isinstance(item.content, QuickDrawing) else item.content
+            if not isinstance(content, Drawing):
+                return sketch_ink(item, self.ink_side)[None]
+            rng = np.random.default_rng([*hashlib.sha256(item.id.encode()).digest()])
+            drawings = [content, *(redraw(content, rng) for _ in range(redraws))]
+            return np.stack([rasterise(drawing, self.ink_side) for drawing in drawings])
+
+        return _read_all(items, read, advance)
 
     def _square(self, item: Item) -> NDArray[np.uint8]:
         return fit_square(photo_pixels(item, 2 * self.photo_side), self.photo_side)

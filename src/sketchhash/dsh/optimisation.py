@@ -70,6 +70,11 @@ def shuffled(count: int, batches: int, generator: Generator) -> tuple[Tensor, ..
     return torch.randperm(count, generator=generator).tensor_split(batches)
 
 
+def drawn(chances: Tensor, batches: int, generator: Generator) -> tuple[Tensor, ...]:
+    """Draw as many rows as there are, each by its chance and with replacement, in ``batches`` parts."""
+    return torch.multinomial(chances, len(chances), replacement=True, generator=generator).tensor_split(batches)
+
+
 @contextmanager
 def seeded_epoch(seed: int, stage: str, epoch: int, processes: Processes) -> Iterator[Generator]:
     """Seed everything random in one epoch of one stage, so that a resumed run repeats it exactly.

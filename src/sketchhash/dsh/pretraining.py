@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -15,12 +17,13 @@ from pathlib import Path
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from sketchhash.dsh.checkpoints import read_checkpoint, read_weights, write_checkpoint, write_weights
 from sketchhash.dsh.networks import Classifier, Net
-from sketchhash.dsh.optimisation import Descent, Processes, device, seeded_epoch, shuffled
+from sketchhash.dsh.optimisation import Descent, Processes, device, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.progress import Progress
-from sketchhash.dsh.recipe import Steps
+from sketchhash.dsh.recipe import Steps, without_additions
 from sketchhash.dsh.sources import Features, InputSet, Source, weights_hash
 
 
@@ -63,9 +66,11 @@ def _train(
 ) -> None:
     with processes.first_ahead():
         source = lesson.load()
+    chances = _chances(lesson) if steps.balanced_sampling else None
     labels = torch.tensor([item.label for item in lesson.items], device=device())
     with torch.random.fork_rng(devices=[]):  # a new layer draws weights before they are set to zero
         classifier = Classifier(net, categories).to(device())
+    averaged = _average(classifier, steps.averaging)
     teacher = _Teacher(classifier, source, labels, steps.label_smoothing)
     wrapped = processes.wrap(teacher)
     descent = Descent(wrapped, steps)
@@ -74,23 +79,52 @@ def _train(
         state = read_checkpoint(checkpoint)
         classifier.load_state_dict(state["weights"])
         descent.optimiser.load_state_dict(state["optimiser"])
+        if averaged is not None:
+            averaged.load_state_dict(state["averaged"])
         first = state["epoch"]
     for epoch in range(first, steps.epochs):
         classifier.train()
         teacher.reduces = epoch < steps.reduced_epochs
         with seeded_epoch(seed, stage, epoch, processes) as generator:
-            batches = shuffled(len(labels), max(1, len(labels) // steps.batch), generator)
+            count = max(1, len(labels) // steps.batch)
+            batches = shuffled(len(labels), count, generator) if chances is None else drawn(chances, count, generator)
             loss = partial(_shared_loss, wrapped, processes, processes.own(generator))
             with progress.stage(f"{stage}, epoch {epoch + 1} of {steps.epochs}", len(batches)) as advance:
-                mean = processes.mean(descent.epoch(epoch, batches, loss, advance))
+
+                def after_step(advance: Callable[[], None] = advance) -> None:
+                    if averaged is not None:
+                        averaged.update_parameters(classifier)
+                    advance()
+
+                mean = processes.mean(descent.epoch(epoch, batches, loss, after_step))
         progress.report({"stage": stage, "epoch": epoch + 1, "loss": mean})
         if processes.is_first:
             state = {
                 "weights": classifier.state_dict(),
                 "optimiser": descent.optimiser.state_dict(),
                 "epoch": epoch + 1,
+                **({} if averaged is None else {"averaged": averaged.state_dict()}),
             }
             write_checkpoint(checkpoint, state)
+    if averaged is not None:
+        classifier.load_state_dict(averaged.module.state_dict())
+
+
+def _average(classifier: Classifier, share: float) -> AveragedModel | None:
+    """Average weights and batch statistics over the steps to come, if ``share`` of the average is kept at each."""
+    if not share:
+        return None
+    return AveragedModel(classifier, multi_avg_fn=get_ema_multi_avg_fn(share), use_buffers=True)
+
+
+def _chances(lesson: InputSet) -> Tensor:
+    """Return how likely each item is to be drawn: groups, and categories in a group, by the root of their size."""
+    groups = Counter(lesson.groups)
+    categories = Counter(zip(lesson.groups, (item.label for item in lesson.items), strict=True))
+    sizes = [
+        groups[group] * categories[group, item.label] for group, item in zip(lesson.groups, lesson.items, strict=True)
+    ]
+    return torch.tensor(sizes, dtype=torch.float64).rsqrt()
 
 
 def _shared_loss(teacher: nn.Module, processes: Processes, generator: Generator, rows: Tensor) -> Tensor:
@@ -130,7 +164,7 @@ def _reduced(pictures: Tensor) -> Tensor:
 def _key(net: Net, lesson: InputSet, steps: Steps, seed: int) -> str:
     facts = {
         "start": weights_hash(net),
-        "steps": {name: value for name, value in asdict(steps).items() if name != "cycles"},
+        "steps": without_additions({**asdict(steps), "cycles": 1}),
         "seed": seed,
         "trainable": sum(weights.requires_grad for weights in net.parameters()),
         "pictures": (lesson.fingerprint, lesson.views),

@@ -27,7 +27,14 @@ T = TypeVar("T")
 
 _OPTIMISERS = ("adamw", "sgd")
 _STAGES = ("pretrain_photos", "pretrain_sketches", "pretrain_ink", "hashing")
-_ADDED_LATER = {"cycles": 1, "basis_weight": 0.0, "centred_words": False}  # with what was done before they were added
+_ADDED_LATER = {  # with what was done before they were added
+    "cycles": 1,
+    "basis_weight": 0.0,
+    "centred_words": False,
+    "balanced_sampling": False,
+    "averaging": 0.0,
+    "stroke_redraws": 0,
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,11 @@ class Steps:
     short warm-up when ``decay`` is 0. The first ``reduced_epochs`` of pre-training a trunk that takes any size see
     pictures at three quarters of their side, which is nearly twice as fast. Pre-training goes through all its epochs
     in each of several ``cycles``, from what the cycle before gave, which is kept: a net can always learn on.
+
+    With ``balanced_sampling``, an epoch of pre-training draws as many pictures as there are, with replacement: large
+    collections, and large categories within each, are shown less often than their share, by the square root of their
+    size. With ``averaging``, pre-training ends with an exponential average of the weights, which keeps this share of
+    itself at each step.
     """
 
     epochs: int
@@ -50,12 +62,14 @@ class Steps:
     label_smoothing: float = 0.0
     reduced_epochs: int = 0
     cycles: int = 1
+    balanced_sampling: bool = False
+    averaging: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse numbers no stage can run with."""
         counts = self.epochs >= 0 and self.batch >= 1 and self.cycles >= 1
-        if not counts or self.learning_rate <= 0 or not 0 <= self.decay <= 1:
-            raise BadArgument(f"These steps cannot be taken: {self}.")
+        if not counts or self.learning_rate <= 0 or not 0 <= self.decay <= 1 or not 0 <= self.averaging < 1:
+            raise BadArgument(f"No stage can run with these numbers: {self}.")
         if self.optimiser not in _OPTIMISERS:
             raise UnknownName("optimiser", self.optimiser, _OPTIMISERS)
 
@@ -110,6 +124,9 @@ class Recipe:
     C2 learns to name all sketches, those of categories without photos too (``pretrain_sketches``), or all ink, which
     is sketches and the token maps of photos (``pretrain_ink``), or both in this order.
 
+    A sketch that is stored as strokes can be shown to C2 in ``stroke_redraws`` more drawings of it, by other hands
+    (`augment.redraw`).
+
     With ``centred_words`` the word vectors lose what all categories share, which would pull all codes together.
 
     With ``frozen_trunks`` the convolutions stay as pre-training left them while codes are learned, so their
@@ -132,12 +149,13 @@ class Recipe:
     frozen_trunks: bool = False
     photo_views: int = 1
     sketch_views: int = 1
+    stroke_redraws: int = 0
 
     @property
     def hash(self) -> str:
         """Identify what this recipe does; its name and description do not count."""
         deciding = {key: value for key, value in asdict(self).items() if key not in ("name", "description")}
-        return hashlib.sha256(json.dumps(_without_additions(deciding), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(without_additions(deciding), sort_keys=True).encode()).hexdigest()
 
 
 def recipe_names() -> tuple[str, ...]:
@@ -173,6 +191,15 @@ def parse_recipe(table: Mapping[str, Any]) -> Recipe:
     return _build(Recipe, {**table, **parts})
 
 
+def without_additions(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out settings added later that change nothing: what was made before them keeps its hash."""
+    return {
+        key: without_additions(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+        if key not in _ADDED_LATER or value != _ADDED_LATER[key]
+    }
+
+
 def _with_similarity(objective: Mapping[str, Any]) -> dict[str, Any]:
     name = objective.get("similarity", Similarity.PAPER)
     if name not in list(Similarity):
@@ -204,15 +231,6 @@ def _own_table(name_or_path: str) -> dict[str, Any]:
     else:
         raise UnknownName("recipe", name_or_path, recipe_names())
     return tomllib.loads(text)
-
-
-def _without_additions(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out settings added later that change nothing: what was made before them keeps its hash."""
-    return {
-        key: _without_additions(value) if isinstance(value, dict) else value
-        for key, value in table.items()
-        if key not in _ADDED_LATER or value != _ADDED_LATER[key]
-    }
 
 
 def _folder() -> Any:  # noqa: ANN401 - importlib's Traversable moved between Python versions

@@ -24,6 +24,7 @@ from sketchhash.dsh.networks import HashNetwork, build_network, network_spec
 from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.recipe import Recipe, parse_recipe
 from sketchhash.errors import BadArgument, require
+from sketchhash.model import read_manifest
 
 _NEXT_REPEAT = 7919  # far from the seeds that people give
 _PACKAGES = ("numpy", "pillow", "sketchhash", "torch")
@@ -34,7 +35,7 @@ class Job:
     """What to train, and on what.
 
     A ``repeat`` above 0 is the same job with other random numbers in Algorithm 1 alone: it starts from the same split
-    and the same pre-trained nets.
+    and the same pre-trained nets. With ``start``, a model folder, C2 learns on from that model's sketch net.
     """
 
     dataset: Dataset
@@ -43,6 +44,7 @@ class Job:
     bits: int
     seed: int = 0
     repeat: int = 0
+    start: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse a code length that cannot be packed into bytes."""
@@ -70,6 +72,7 @@ class Job:
             "data_hash": self.split.inventory,
             "split_hash": self.split.hash,
             "versions": {package: version(package) for package in _PACKAGES},
+            **({} if self.start is None else {"start": read_manifest(self.start).fingerprint}),
         }
 
 

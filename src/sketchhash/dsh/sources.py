@@ -74,6 +74,27 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class Redrawn:
+    """Pixels in memory of items that were drawn several times.
+
+    Item i has the rows from ``starts[i]`` to ``starts[i + 1]``, and the first of them is the item as it is.
+    """
+
+    pixels: Tensor
+    starts: Tensor
+    augment: Callable[[Tensor, Generator], Tensor]
+
+    def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
+        """Pick these rows, each in a picture of its own."""
+        first = self.starts[rows]
+        if generator is None:
+            return self.pixels[first]
+        count = self.starts[rows + 1] - first
+        other = (torch.rand(len(rows), generator=generator) * count).long()
+        return self.augment(self.pixels[first + other], generator)
+
+
+@dataclass(frozen=True)
 class Joined:
     """Two sources of like pictures as one: the ``count`` rows of the first, then those of the second."""
 
@@ -121,7 +142,7 @@ class InputSet:
     """Items of one kind as a network is shown them; ``load`` is called only when they are needed.
 
     The fingerprint changes with everything that changes the pixels. A frozen trunk sees each item in so many
-    ``views``; pixels are augmented anew each time.
+    ``views``; pixels are augmented anew each time. ``groups`` name where each item comes from, for balanced sampling.
     """
 
     kind: Kind
@@ -129,6 +150,7 @@ class InputSet:
     load: Callable[[], Source]
     fingerprint: str
     views: int = 1
+    groups: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,13 @@ from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Recipe, Similarity, Steps
 from sketchhash.dsh.runs import Job, Run
 from sketchhash.dsh.sources import Features, Source
+from sketchhash.dsh.warm_start import start_from
 from sketchhash.errors import SplitProblem
+from sketchhash.model.manifest import SKETCH_NETWORK
+
+_STAGE = "hashing"
+_ENCODE_BATCH = 256
+_STATISTICS = 512  # sketches that batch normalisation is measured on
 
 
 def train(
@@ -73,8 +79,17 @@ def prepare(job: Job, network: HashNetwork, cache: Path, progress: Progress, pro
     inputs = NetworkInputs(job.dataset, network, job.recipe, job.seed, cache, progress)
     with processes.first_ahead():
         inputs.prepare_photos()
+        if job.start is not None:
+            _start_from(job.start, inputs, job.split.apply(job.dataset).training_sketches)
     _pretrain(inputs, job.split.apply(job.dataset), job, cache, processes, progress)
     return inputs
+
+
+def _start_from(model: Path, inputs: NetworkInputs, sketches: Sequence[Item]) -> None:
+    """Load a model's sketch net into C2, normalised by sketches from all over the training set."""
+    shown = sketches[:: max(1, len(sketches) // _STATISTICS)]
+    pixels = torch.from_numpy(inputs.reader.sketches(shown))
+    start_from(inputs.network.c2, model / SKETCH_NETWORK, pixels)
 
 
 def _taught_categories(parts: Partition) -> list[int]:
@@ -140,10 +155,6 @@ def _problem(recipe: Recipe, categories: Sequence[str], bits: int, training_set:
         pairwise_weight=weights.pairwise_weight,
         basis_weight=weights.basis_weight * samples,
     )
-
-
-_STAGE = "hashing"
-_ENCODE_BATCH = 256
 
 
 @dataclass(frozen=True)

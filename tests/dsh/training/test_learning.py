@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 import torch
 
-from sketchhash.datasets import draw_split, open_dataset
+from sketchhash.datasets import Item, draw_split, open_dataset
 from sketchhash.dsh import training
 from sketchhash.dsh.discrete import solve_basis
+from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import Branches, build_network, network_spec
 from sketchhash.dsh.objective import Problem, Samples, objective
-from sketchhash.dsh.optimisation import Processes
+from sketchhash.dsh.optimisation import Processes, drawn
+from sketchhash.dsh.pretraining import _chances
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.runs import Job
-from sketchhash.dsh.sources import weights_hash
+from sketchhash.dsh.sources import InputSet, weights_hash
 from sketchhash.dsh.training import Trainer, train
 from sketchhash.errors import DatasetProblem
 
-from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Listening, codes
+from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Interrupting, Listening, codes
 
 
 @MODES
@@ -177,3 +179,46 @@ def test_a_sketch_whose_category_has_no_photos_is_explained(shapes, tmp_path):
     assert inputs.sketch_values([by_category["bar"]]).shape == (1, BITS)
     with pytest.raises(DatasetProblem, match="disc"):
         inputs.sketch_values([by_category["disc"]])
+
+
+def test_strokes_are_redrawn_once_and_kept(tmp_path, quickdraw):
+    recipe = replace(QUICK, stroke_redraws=3)
+    network = build_network(network_spec("tiny", BITS), 0)
+    inputs = NetworkInputs(quickdraw, network, recipe, 0, tmp_path, Silent())
+    source = inputs.pretraining_sketches(quickdraw.sketches).load()
+    assert source.starts.tolist() == [0, 4, 8]
+    again = NetworkInputs(quickdraw, network, recipe, 0, tmp_path, listening := Listening())
+    assert torch.equal(again.pretraining_sketches(quickdraw.sketches).load().pixels, source.pixels)
+    assert not listening.stages
+
+
+@pytest.fixture
+def quickdraw(tmp_path):
+    folder = tmp_path / "strokes"
+    folder.mkdir()
+    for name, x in (("line", [0, 255]), ("slope", [0, 128, 200])):
+        drawing = {"word": name, "drawing": [[x, x], [x, x[::-1]]]}
+        (folder / f"{name}.ndjson").write_text(json.dumps(drawing) + "\n", encoding="utf-8")
+    return open_dataset(folder)
+
+
+def test_balanced_sampling_shows_small_groups_and_categories_more_often():
+    items = [Item(str(n), label, None) for n, label in enumerate([0] * 16 + [1] * 4 + [0] * 5)]
+    lesson = InputSet("ink", items, lambda: None, "", groups=["large"] * 20 + ["small"] * 5)
+    chances = _chances(lesson)
+    assert chances[0] * 2 == pytest.approx(chances[16])  # a fourth of the items: twice as often
+    assert chances[0] * (20 * 16 / (5 * 5)) ** 0.5 == pytest.approx(chances[-1])
+    rows = torch.cat(drawn(chances, 4, torch.Generator().manual_seed(0)))
+    assert len(rows) == 25
+
+
+@pytest.mark.parametrize("change", [{"averaging": 0.5}, {"balanced_sampling": True}], ids=str)
+def test_pretraining_with_averaged_weights_or_balanced_sampling_can_be_interrupted(change, run, dataset, tmp_path):
+    recipe = replace(QUICK, pretrain_sketches=replace(QUICK.pretrain_sketches, **change))
+    undisturbed = run(recipe, name="whole").network
+    shutil.rmtree(tmp_path / "cache" / "pretrained")
+    with pytest.raises(KeyboardInterrupt):
+        run(recipe, name="broken", progress=Interrupting("pre-training on sketches, epoch 2"))
+    resumed = run(recipe, name="broken", resume=True).network
+    assert weights_hash(resumed) == weights_hash(undisturbed)
+    assert weights_hash(run(QUICK, name="plain").network) != weights_hash(undisturbed)
