@@ -1,3 +1,6 @@
+from collections import Counter
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -73,6 +76,14 @@ def test_unseen_categories_train_in_no_dataset(berlin, quick):
     assert all(item.label != unseen for item in (*parts.training_sketches, *parts.training_photos))
     assert {photo.label for photo in parts.gallery} == {unseen}
     assert len(parts.gallery) == 10
+
+
+def test_a_joined_split_trains_on_all_sketches_where_a_dataset_has_few(berlin, quick):
+    first = [item for item in quick.sketches if item.label == 0]
+    few = replace(quick, sketches=(*first[:3], *(item for item in quick.sketches if item.label != 0)))
+    drawn = Counter(name.rpartition("/")[0] for name in draw_joined_split([berlin, few], 3).query_sketches)
+    assert f"quick: {first[0].id.rpartition('/')[0]}" not in drawn
+    assert set(drawn.values()) == {3}
 
 
 def test_a_joined_split_validates_on_what_each_datasets_own_split_does(berlin, quick):

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -201,10 +202,14 @@ def draw_joined_split(
     unseen_categories: Iterable[str] = (),
     validation: int = 0,
 ) -> Split:
-    """Draw a split of joined datasets: within each as `draw_split` does, keeping some categories out in all."""
+    """Draw a split of joined datasets: within each as `draw_split` does, keeping some categories out in all.
+
+    A category that has too few sketches in one of several datasets gives no queries there: all of them train.
+    """
     datasets = named_apart(datasets)
     whole = join(datasets)
-    own = [draw_split(dataset, queries, seed, unseen_photos, validation) for dataset in datasets]
+    rich = datasets if len(datasets) == 1 else [_without_poor(dataset, queries) for dataset in datasets]
+    own = [draw_split(dataset, queries, seed, unseen_photos, validation) for dataset in rich]
 
     def named(kind: str) -> tuple[str, ...]:
         if len(datasets) == 1:
@@ -277,6 +282,12 @@ def _remaining(items: Sequence[Item], named: set[str], unseen: set[int]) -> tupl
 def _findable(sketches: Sequence[Item], named: set[str], gallery: Sequence[Item]) -> tuple[Item, ...]:
     labels = {photo.label for photo in gallery}
     return tuple(sketch for sketch in sketches if sketch.id in named and sketch.label in labels)
+
+
+def _without_poor(dataset: Dataset, count: int) -> Dataset:
+    """Leave out the sketches of categories that have no more than ``count``."""
+    sizes = Counter(sketch.label for sketch in dataset.sketches)
+    return replace(dataset, sketches=tuple(sketch for sketch in dataset.sketches if sizes[sketch.label] > count))
 
 
 def _lines(items: Sequence[Item]) -> Iterable[str]:
