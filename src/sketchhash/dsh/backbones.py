@@ -42,12 +42,14 @@ class Backbone:
     """A trunk to choose: pixels enter as (x − offset) / scale, ``(n, features)`` leave.
 
     ``build(channels, pretrained)`` makes it; a backbone without published weights starts from random ones.
+    ``classifier`` returns the published layer that names ImageNet's classes above it.
     """
 
     build: Callable[[int, bool], nn.Module]
     features: int
     offset: float = 127.0
     scale: float = 128.0
+    classifier: Callable[[], tuple[Tensor, Tensor]] | None = None
 
 
 def paper_c1(channels: int, pretrained: bool) -> nn.Module:
@@ -214,6 +216,12 @@ def imagenet_weights(name: str, channels: int) -> dict[str, Tensor]:
     return weights
 
 
+def imagenet_classifier(name: str) -> tuple[Tensor, Tensor]:
+    """Read the layer above the trunk of ``name``: weights ``(1000, features)`` and biases of the ImageNet classes."""
+    theirs = torch.load(_weights_file(name), map_location="cpu", weights_only=True)
+    return theirs["_fc.weight"], theirs["_fc.bias"]
+
+
 def _unit(
     inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1, has_relu: bool = True
 ) -> nn.Sequential:
@@ -285,6 +293,10 @@ BACKBONES: dict[str, Backbone] = {
     # ImageNet's mean grey, and no scaling: local response normalisation expects activations of that size.
     "paper-c1": Backbone(paper_c1, features=256 * 7 * 7, offset=115.0, scale=1.0),
     "paper-c2": Backbone(paper_c2, features=256 * 7 * 7),
-    "efficientnet-lite0": Backbone(partial(efficientnet_lite, "lite0"), features=EFFICIENTNET_FEATURES),
+    "efficientnet-lite0": Backbone(
+        partial(efficientnet_lite, "lite0"),
+        features=EFFICIENTNET_FEATURES,
+        classifier=partial(imagenet_classifier, "lite0"),
+    ),
     "tiny": Backbone(tiny_convnet, features=64),
 }

@@ -239,10 +239,14 @@ class Classifier(nn.Module):
     is thrown away afterwards.
     """
 
-    def __init__(self, net: Net, categories: int) -> None:
-        """Start the scores at zero: the labels break the tie, so nothing random is needed."""
+    def __init__(self, net: Net, categories: int, image_classes: int = 0) -> None:
+        """Start the scores at zero: the labels break the tie, so nothing random is needed.
+
+        With ``image_classes``, another layer above the trunk scores so many classes of photos.
+        """
         super().__init__()
         self.net = net
+        self.image_scores = _zero_layer(net.backbone.features, image_classes) if image_classes else None
         self.scores = _zero_layer(net.fc_b.out_features, categories)
         self.short_scores = _zero_layer(net.backbone.features, categories)
 

@@ -19,12 +19,14 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from sketchhash.dsh.backbones import EfficientNetLite
 from sketchhash.dsh.checkpoints import read_checkpoint, read_weights, write_checkpoint, write_weights
 from sketchhash.dsh.networks import Classifier, Net
 from sketchhash.dsh.optimisation import Descent, Processes, device, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Steps, without_additions
 from sketchhash.dsh.sources import Features, InputSet, Source, weights_hash
+from sketchhash.errors import BadArgument
 
 
 def pretrain(
@@ -36,8 +38,13 @@ def pretrain(
     cache: Path,
     processes: Processes,
     progress: Progress,
+    image_classes: Callable[[], Tensor] | None = None,
 ) -> None:
-    """Train ``net`` in place to name the categories of what it is shown, or load what that gave before."""
+    """Train ``net`` in place to name the categories of what it is shown, or load what that gave before.
+
+    ``image_classes`` returns how photos of each category are classified, ``(categories, classes)``; a row of zeros says
+    nothing. It is needed when ``steps`` has an ``imagenet_weight``.
+    """
     if steps.epochs == 0:
         return
     for cycle in range(steps.cycles):
@@ -45,7 +52,8 @@ def pretrain(
         if not path.exists():
             stage = f"pre-training on {lesson.kind}" + (f", cycle {cycle + 1}" if cycle else "")
             checkpoint = path.with_suffix(".checkpoint")
-            _train(net, lesson, categories, steps, seed, stage, checkpoint, processes, progress)
+            targets = image_classes() if image_classes is not None and steps.imagenet_weight else None
+            _train(net, lesson, categories, steps, seed, stage, checkpoint, processes, progress, targets)
             if processes.is_first:
                 write_weights(path, net)
                 checkpoint.unlink(missing_ok=True)
@@ -63,15 +71,19 @@ def _train(
     checkpoint: Path,
     processes: Processes,
     progress: Progress,
+    image_targets: Tensor | None,
 ) -> None:
     with processes.first_ahead():
         source = lesson.load()
     chances = _chances(lesson) if steps.balanced_sampling else None
     labels = torch.tensor([item.label for item in lesson.items], device=device())
     with torch.random.fork_rng(devices=[]):  # a new layer draws weights before they are set to zero
-        classifier = Classifier(net, categories).to(device())
+        classes = 0 if image_targets is None else image_targets.shape[1]
+        classifier = Classifier(net, categories, classes).to(device())
+    front = _front(net.trunk, steps.frozen_blocks)
+    front.requires_grad_(False)
     averaged = _average(classifier, steps.averaging)
-    teacher = _Teacher(classifier, source, labels, steps.label_smoothing)
+    teacher = _Teacher(classifier, source, labels, steps, image_targets)
     wrapped = processes.wrap(teacher)
     descent = Descent(wrapped, steps)
     first = 0
@@ -84,6 +96,7 @@ def _train(
         first = state["epoch"]
     for epoch in range(first, steps.epochs):
         classifier.train()
+        front.eval()
         teacher.reduces = epoch < steps.reduced_epochs
         with seeded_epoch(seed, stage, epoch, processes) as generator:
             count = max(1, len(labels) // steps.batch)
@@ -106,8 +119,18 @@ def _train(
                 **({} if averaged is None else {"averaged": averaged.state_dict()}),
             }
             write_checkpoint(checkpoint, state)
+    front.requires_grad_(True)
     if averaged is not None:
         classifier.load_state_dict(averaged.module.state_dict())
+
+
+def _front(trunk: nn.Module, blocks: int) -> nn.ModuleList:
+    """Collect the stem and the first blocks of an EfficientNet, or nothing."""
+    if not blocks:
+        return nn.ModuleList()
+    if not isinstance(trunk, EfficientNetLite):
+        raise BadArgument("frozen_blocks is for the trunks of EfficientNet: this recipe has another network.")
+    return nn.ModuleList([trunk.stem, *trunk.blocks.children()][: blocks + 1])
 
 
 def _average(classifier: Classifier, share: float) -> AveragedModel | None:
@@ -137,23 +160,35 @@ def _shared_loss(teacher: nn.Module, processes: Processes, generator: Generator,
 class _Teacher(nn.Module):
     """The classification loss of some rows, as one module: gradients of several processes meet in it."""
 
-    def __init__(self, classifier: Classifier, source: Source, labels: Tensor, smoothing: float) -> None:
+    def __init__(
+        self, classifier: Classifier, source: Source, labels: Tensor, steps: Steps, image_targets: Tensor | None
+    ) -> None:
         super().__init__()
-        self.classifier, self.source, self.labels, self.smoothing = classifier, source, labels, smoothing
+        self.classifier, self.source, self.labels, self.steps = classifier, source, labels, steps
+        self.image_targets = None if image_targets is None else image_targets.to(labels.device)
         self.reduces = False
 
     def forward(self, rows: Tensor, generator: Generator) -> Tensor:
         batch = self.source.batch(rows, generator).to(self.labels.device)
         if isinstance(self.source, Features):
-            logits, short_logits = self.classifier.logits(batch)
+            pool3 = batch
         else:
-            logits, short_logits = self.classifier(_reduced(batch) if self.reduces else batch)
+            pool3 = self.classifier.net.pool3(_reduced(batch) if self.reduces else batch)
+        logits, short_logits = self.classifier.logits(pool3)
         labels = self.labels[rows]
         loss, short_loss = (
-            functional.cross_entropy(scores, labels, label_smoothing=self.smoothing)
+            functional.cross_entropy(scores, labels, label_smoothing=self.steps.label_smoothing)
             for scores in (logits, short_logits)
         )
-        return loss + short_loss
+        return loss + short_loss + self._image_loss(pool3, labels)
+
+    def _image_loss(self, pool3: Tensor, labels: Tensor) -> Tensor | float:
+        """Compare what ImageNet's classes the net sees in sketches with what photos of their categories show."""
+        if self.image_targets is None or self.classifier.image_scores is None:
+            return 0.0
+        targets = self.image_targets[labels]
+        losses = -(targets * functional.log_softmax(self.classifier.image_scores(pool3), dim=1)).sum(dim=1)
+        return self.steps.imagenet_weight * losses.sum() / targets.sum().clamp(min=1)
 
 
 def _reduced(pictures: Tensor) -> Tensor:

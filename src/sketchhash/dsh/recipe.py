@@ -33,6 +33,8 @@ _ADDED_LATER = {  # with what was done before they were added
     "centred_words": False,
     "balanced_sampling": False,
     "averaging": 0.0,
+    "frozen_blocks": 0,
+    "imagenet_weight": 0.0,
     "stroke_redraws": 0,
 }
 
@@ -49,7 +51,9 @@ class Steps:
     With ``balanced_sampling``, an epoch of pre-training draws as many pictures as there are, with replacement: large
     collections, and large categories within each, are shown less often than their share, by the square root of their
     size. With ``averaging``, pre-training ends with an exponential average of the weights, which keeps this share of
-    itself at each step.
+    itself at each step. The stem and the first ``frozen_blocks`` blocks of an EfficientNet stay as they are, which
+    halves the time of a step. With ``imagenet_weight``, C2 also learns to predict, for each category with photos, what
+    ImageNet's classifier says of them.
     """
 
     epochs: int
@@ -64,11 +68,14 @@ class Steps:
     cycles: int = 1
     balanced_sampling: bool = False
     averaging: float = 0.0
+    frozen_blocks: int = 0
+    imagenet_weight: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse numbers no stage can run with."""
-        counts = self.epochs >= 0 and self.batch >= 1 and self.cycles >= 1
-        if not counts or self.learning_rate <= 0 or not 0 <= self.decay <= 1 or not 0 <= self.averaging < 1:
+        counts = self.epochs >= 0 and self.batch >= 1 and self.cycles >= 1 and self.frozen_blocks >= 0
+        shares = 0 <= self.decay <= 1 and 0 <= self.averaging < 1 and self.imagenet_weight >= 0
+        if not counts or not shares or self.learning_rate <= 0:
             raise BadArgument(f"No stage can run with these numbers: {self}.")
         if self.optimiser not in _OPTIMISERS:
             raise UnknownName("optimiser", self.optimiser, _OPTIMISERS)

@@ -37,7 +37,7 @@ from sketchhash.dsh.recipe import Recipe, Similarity, Steps
 from sketchhash.dsh.runs import Job, Run
 from sketchhash.dsh.sources import Features, Source
 from sketchhash.dsh.warm_start import start_from
-from sketchhash.errors import SplitProblem
+from sketchhash.errors import BadArgument, SplitProblem
 from sketchhash.model.manifest import SKETCH_NETWORK
 
 _STAGE = "hashing"
@@ -119,9 +119,32 @@ def _pretrain(
         # Learns from features when frozen: not even pre-training runs its trunk.
         network.c1.trunk.requires_grad_(not recipe.frozen_trunks)
         lessons.append((network.c1, inputs.pretraining_photos(parts.training_photos), recipe.pretrain_photos))
+
+    def image_classes() -> Tensor:
+        with processes.first_ahead():
+            return _image_classes(inputs, parts)
+
     for net, lesson, steps in lessons:
-        pretrain(net, lesson, len(parts.categories), steps, job.seed, cache, processes, progress)
+        pretrain(net, lesson, len(parts.categories), steps, job.seed, cache, processes, progress, image_classes)
     network.c2.trunk.requires_grad_(not recipe.frozen_trunks)
+
+
+def _image_classes(inputs: NetworkInputs, parts: Partition) -> Tensor:
+    """Average what ImageNet's classifier says of the training photos of each category: ``(categories, classes)``.
+
+    As SAKE does (Liu et al., Semantic-Aware Knowledge Preservation for Zero-Shot Sketch-Based Image Retrieval, ICCV
+    2019), so that a net which learns sketches keeps what photos have in common.
+    """
+    c1 = inputs.network.c1
+    if c1 is None or c1.backbone.classifier is None or not inputs.recipe.frozen_trunks:
+        raise BadArgument("imagenet_weight needs a frozen photo trunk with ImageNet's weights; this recipe has none.")
+    weights, biases = c1.backbone.classifier()
+    photos = parts.training_photos
+    features = inputs.photos(photos).batch(torch.arange(len(photos)), None)
+    said = torch.softmax(features @ weights.T + biases, dim=1)
+    labels = torch.tensor([photo.label for photo in photos])
+    sums = torch.zeros(len(parts.categories), len(biases)).index_add_(0, labels, said)
+    return sums / torch.bincount(labels, minlength=len(parts.categories)).clamp(min=1)[:, None]
 
 
 def _training_set(inputs: NetworkInputs, parts: Partition, taught: Sequence[int]) -> TrainingSet:

@@ -9,18 +9,19 @@ import pytest
 import torch
 
 from sketchhash.datasets import Item, draw_split, open_dataset
-from sketchhash.dsh import training
+from sketchhash.dsh import backbones, training
 from sketchhash.dsh.discrete import solve_basis
 from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import Branches, build_network, network_spec
 from sketchhash.dsh.objective import Problem, Samples, objective
 from sketchhash.dsh.optimisation import Processes, drawn
-from sketchhash.dsh.pretraining import _chances
+from sketchhash.dsh.pretraining import _chances, pretrain
 from sketchhash.dsh.progress import Silent
+from sketchhash.dsh.recipe import Steps
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.sources import InputSet, weights_hash
 from sketchhash.dsh.training import Trainer, train
-from sketchhash.errors import DatasetProblem
+from sketchhash.errors import BadArgument, DatasetProblem
 
 from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Interrupting, Listening, codes
 
@@ -222,3 +223,36 @@ def test_pretraining_with_averaged_weights_or_balanced_sampling_can_be_interrupt
     resumed = run(recipe, name="broken", resume=True).network
     assert weights_hash(resumed) == weights_hash(undisturbed)
     assert weights_hash(run(QUICK, name="plain").network) != weights_hash(undisturbed)
+
+
+def test_frozen_blocks_stay_as_they_are(dataset, tmp_path):
+    network = build_network(replace(network_spec("compact", 8), ink_side=32), 0, pretrained=False)
+    recipe = replace(QUICK, size="compact", pretrain_sketches=Steps(epochs=3, batch=8, frozen_blocks=2))
+    lesson = NetworkInputs(dataset, network, recipe, 0, tmp_path, Silent()).pretraining_sketches(dataset.sketches[::3])
+    before = {name: weights.clone() for name, weights in network.c2.trunk.state_dict().items()}
+    pretrain(network.c2, lesson, 4, recipe.pretrain_sketches, 0, tmp_path, Processes(), Silent())
+    changed = {
+        name for name, weights in network.c2.trunk.state_dict().items() if not torch.equal(weights, before[name])
+    }
+    assert not any(name.startswith(("stem", "blocks.0.", "blocks.1.")) for name in changed)
+    assert {"blocks.2.expand.conv.weight", "blocks.2.expand.norm.running_mean"} <= changed
+    assert all(weights.requires_grad for weights in network.c2.parameters())
+
+
+def test_only_an_efficientnet_has_blocks_to_freeze(run):
+    with pytest.raises(BadArgument, match="frozen_blocks is for the trunks of EfficientNet"):
+        run(replace(QUICK, pretrain_sketches=replace(QUICK.pretrain_sketches, frozen_blocks=1)))
+
+
+def test_c2_learns_what_imagenet_says_of_photos(run, monkeypatch):
+    classifier = (torch.eye(6, 64), torch.zeros(6))
+    tiny = replace(backbones.BACKBONES["tiny"], classifier=lambda: classifier)
+    monkeypatch.setitem(backbones.BACKBONES, "tiny", tiny)
+    recipe = replace(FROZEN, pretrain_sketches=replace(FROZEN.pretrain_sketches, imagenet_weight=1.0))
+    plain, taught = (run(each, name=name).network for each, name in ((FROZEN, "plain"), (recipe, "taught")))
+    assert weights_hash(plain.c2.trunk) != weights_hash(taught.c2.trunk)
+
+
+def test_without_imagenets_classifier_nothing_can_be_learned_from_it(run):
+    with pytest.raises(BadArgument, match="imagenet_weight needs a frozen photo trunk"):
+        run(replace(FROZEN, pretrain_sketches=replace(FROZEN.pretrain_sketches, imagenet_weight=1.0)))
