@@ -134,6 +134,24 @@ def sheet(
     typer.echo(out)
 
 
+@app.command()
+def icons(
+    package: Annotated[Path, typer.Argument(metavar="DIR", help="The unpacked npm package @iconify/json.")],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The dataset of sketches to write.")],
+    most: Annotated[int, typer.Option(min=1, help="The most icons a category.")] = 48,
+    seed: Annotated[int, typer.Option(help="Seed that draws them.")] = 0,
+) -> None:
+    """Write the outlines of icons that carry the name of a TU-Berlin or Quick, Draw! category, as sketches."""
+    from sketchhash.datasets.icons import find_icons, write_outlines
+    from sketchhash.datasets.names import quickdraw_categories, tuberlin_categories
+
+    found = find_icons(package, [*tuberlin_categories().names, *quickdraw_categories().names], most, seed)
+    with progress("outlining icons", len(found)) as advance:
+        written = write_outlines(found, out, advance)
+    say(f"{written:,} of {len(found):,} icons gave a sketch.")
+    typer.echo(out)
+
+
 def _print_report(report: DatasetReport) -> None:
     width = max((len(count.category) for count in report.counts), default=0)
     typer.echo(f"{'category':{width}}  sketches   photos")

@@ -61,6 +61,11 @@ def sketchy_categories() -> CategoryNames:
     return CategoryNames(_lines("sketchy.txt"))
 
 
+def quickdraw_categories() -> CategoryNames:
+    """Return the 345 categories of Quick, Draw!."""
+    return CategoryNames(line for line in _lines("quickdraw.txt") if not line.startswith("#"))
+
+
 def zero_shot_lists() -> tuple[str, ...]:
     """Return the names of the published lists of unseen categories."""
     names = [entry.name.removesuffix(".txt") for entry in (_LISTS / "zero_shot").iterdir()]
