@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from sketchhash.datasets import draw_joined_split, join, synthetic
+from sketchhash.datasets import draw_joined_split, join, keep_nothing_out, synthetic
 from sketchhash.dsh.export import describe, read_notes
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
@@ -29,6 +31,12 @@ def test_a_card_counts_what_trained_in_each_dataset(job):
     data = {source.name: (source.sketches, source.photos) for source in describe(job).data}
     assert data == {"home": (6, 6), "away": (3, 3)}
     assert "So was everything of: umbrella." in describe(job).protocol
+
+
+def test_a_card_says_when_nothing_was_kept_out(job):
+    facts = describe(replace(job, split=keep_nothing_out(job.dataset)))
+    assert facts.protocol == "It was trained on all sketches and photos below: none were kept out to measure it."
+    assert sum(source.sketches for source in facts.data) == len(job.dataset.sketches)
 
 
 def test_notes_say_what_files_cannot(job, tmp_path):

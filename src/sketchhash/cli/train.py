@@ -37,6 +37,9 @@ def train(
         int,
         typer.Option(metavar="N", help="Sketches and photos a category to set aside for validation, without --split."),
     ] = 0,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Train on all sketches and photos; then nothing is left to measure it.")
+    ] = False,
     start: Annotated[
         Path | None,
         typer.Option("--from", metavar="MODEL", help="A model folder; its sketch net learns on instead of ImageNet's."),
@@ -54,11 +57,12 @@ def train(
 
     collections = [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
     dataset = datasets.join(collections)
-    drawn = (
-        datasets.Split.read(split)
-        if split
-        else datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen_category or (), validation)
-    )
+    if split:
+        drawn = datasets.Split.read(split)
+    elif everything:
+        drawn = datasets.keep_nothing_out(dataset)
+    else:
+        drawn = datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen_category or (), validation)
     job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed, start=start)
     card = export.describe(job, export.read_notes(notes) if notes else None)
     run = out.with_name(out.name + ".run")
@@ -66,11 +70,12 @@ def train(
         progress = TrainingProgress(loud=group.is_first)
         inputs = training.train(job, run, cache or default_cache(), progress, group, resume)
         if group.is_first:
-            scores = card_scores(inputs, drawn.apply(dataset))
+            scores = card_scores(inputs, drawn.apply(dataset)) if drawn.query_sketches else {}
             runs.write_scores(run, scores)
             runs.draw_log(run)
             export.export_model(inputs.network, job, out, card, scores)
-            say(f"mAP {scores['mAP@all']:.3f}, P@200 {scores['P@200']:.3f} on the split's queries.")
+            if scores:
+                say(f"mAP {scores['mAP@all']:.3f}, P@200 {scores['P@200']:.3f} on the split's queries.")
             typer.echo(out)
 
 

@@ -15,6 +15,7 @@ from sketchhash.datasets.splits import (
     draw_split,
     draw_zero_shot_split,
     inventory_hash,
+    keep_nothing_out,
     with_validation,
 )
 
@@ -33,6 +34,7 @@ __all__ = [
     "draw_zero_shot_split",
     "inventory_hash",
     "join",
+    "keep_nothing_out",
     "open_dataset",
     "pair",
     "photo_pixels",

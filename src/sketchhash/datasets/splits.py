@@ -242,6 +242,11 @@ def draw_joined_split(
     )
 
 
+def keep_nothing_out(dataset: Dataset) -> Split:
+    """Return the split by which everything trains and nothing is a query: for a model to be used, not measured."""
+    return Split(dataset.name, inventory_hash(dataset), 0, 0, 0.0, ())
+
+
 def with_validation(split: Split, dataset: Dataset, validation: int) -> Split:
     """Set aside some of the sketches and photos that would train, as described in `draw_split`.
 

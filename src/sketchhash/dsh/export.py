@@ -36,7 +36,7 @@ import torch
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from sketchhash.datasets import collection
+from sketchhash.datasets import Partition, Split, collection
 from sketchhash.dsh.networks import HashNetwork, Net
 from sketchhash.dsh.runs import Job
 from sketchhash.errors import BadArgument
@@ -253,16 +253,10 @@ def describe(job: Job, notes: Notes | None = None) -> CardFacts:
     """Describe a job's data and protocol; licences are not known from files, and the card says so."""
     notes = notes or Notes()
     parts, split, dataset = job.split.apply(job.dataset), job.split, job.dataset
-    protocol = (
-        f"{len(parts.queries):,} query sketches, none of them trained on, search {len(parts.gallery):,} photos. "
-        f"Split drawn with seed {split.seed}, hash {split.hash}."
-    )
-    if split.held_out_photos or split.unseen_categories:
-        protocol += " The photos searched were kept out of training."
+    if not split.query_sketches:
+        protocol = "It was trained on all sketches and photos below: none were kept out to measure it."
     else:
-        protocol += " As in the paper, the photos searched were also trained on."
-    if split.unseen_categories:
-        protocol += f" So was everything of: {', '.join(split.unseen_categories)}."
+        protocol = _protocol(parts, split)
     sketches, photos = (
         Counter(collection(dataset, item) for item in items)
         for items in (parts.training_sketches, parts.training_photos)
@@ -285,6 +279,21 @@ def describe(job: Job, notes: Notes | None = None) -> CardFacts:
         protocol=protocol,
         limits=notes.limits,
     )
+
+
+def _protocol(parts: Partition, split: Split) -> str:
+    """Say what searched what when the model was measured."""
+    protocol = (
+        f"{len(parts.queries):,} query sketches, none of them trained on, search {len(parts.gallery):,} photos. "
+        f"Split drawn with seed {split.seed}, hash {split.hash}."
+    )
+    if split.held_out_photos or split.unseen_categories:
+        protocol += " The photos searched were kept out of training."
+    else:
+        protocol += " As in the paper, the photos searched were also trained on."
+    if split.unseen_categories:
+        protocol += f" So was everything of: {', '.join(split.unseen_categories)}."
+    return protocol
 
 
 # Smaller tensors (biases, shapes) are too few bytes to be worth rounding.
