@@ -13,7 +13,7 @@ CATEGORIES = ("bar", "cross", "disc", "fence")
 
 @pytest.fixture(scope="session")
 def shapes(tmp_path_factory) -> Path:
-    """Give a folder with 6 sketches and 6 photos of each shape."""
+    """Return a folder with 6 sketches and 6 photos of each shape."""
     root = tmp_path_factory.mktemp("shapes")
     for seed, category in enumerate(CATEGORIES):
         rng = np.random.default_rng(seed)

@@ -115,7 +115,7 @@ class _Quadratic:
     value_weight: float
 
     def targets(self, labels: NDArray[np.integer], values: NDArray[np.floating]) -> Matrix:
-        """Give R for some samples: ``(bits, samples)``."""
+        """Return R for some samples: ``(bits, samples)``."""
         rows = self.class_targets[labels] + self.value_weight * values.astype(np.float64)
         return np.ascontiguousarray(np.rint(rows).T)
 
@@ -152,7 +152,7 @@ def _panels(coupling: Matrix) -> list[_Panel]:
 
 
 def _descend(codes: Matrix, targets: Matrix, panels: Sequence[_Panel], max_sweeps: int) -> NDArray[np.int8]:
-    """Sweep codes ``(bits, samples)`` until they rest, and give them as rows; the rested leave the block."""
+    """Sweep codes ``(bits, samples)`` until they rest, and return them as rows; the rested leave the block."""
     rested = np.empty(codes.shape[::-1], dtype=np.int8)
     moving = np.arange(len(rested))
     for _ in range(max_sweeps):

@@ -127,7 +127,7 @@ class _SketchView(_View):
 
 
 def _trace(view: _View, weights: Weights) -> bytes:
-    """Give a self-contained ONNX graph from ``uint8`` pixels to ``values``, with a free first axis."""
+    """Return a self-contained ONNX graph from ``uint8`` pixels to ``values``, with a free first axis."""
     rows = torch.export.Dim("n", min=1)
     # Two example rows: the exporter takes an axis of length 1 for one that always has it.
     examples = {name: torch.zeros(2, *shape, dtype=torch.uint8) for name, shape in view.inputs.items()}
@@ -199,7 +199,7 @@ def _photo_input(net: Net, side: int) -> PhotoInput:
 
 
 def _weights(manifest: Manifest) -> dict[str, bytes]:
-    """Give the weights of a learned token detector: without them the folder could not be used elsewhere."""
+    """Return the weights of a learned token detector: without them the folder could not be used elsewhere."""
     source = WEIGHTS.get(manifest.tokens.detector) if manifest.tokens else None
     return {TOKEN_WEIGHTS: source.read_bytes()} if source else {}
 
@@ -302,7 +302,7 @@ _LARGEST_HALF = float(np.finfo(np.float16).max)
 
 
 def halve(graph: bytes) -> bytes:
-    """Give an ONNX graph that stores its large ``float32`` weights as ``float16``.
+    """Return an ONNX graph that stores its large ``float32`` weights as ``float16``.
 
     A tensor with a weight too large for ``float16`` stays as it is.
     """
@@ -322,7 +322,7 @@ def _can_be_halved(weights: TensorProto) -> bool:
 
 
 def _halve_in_place(weights: TensorProto) -> NodeProto:
-    """Store the weights under another name, and give the cast that brings them back under their own."""
+    """Store the weights under another name, and return the cast that restores them under their own."""
     name, stored = weights.name, f"{weights.name}.half"
     weights.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weights).astype(np.float16), stored))
     return helper.make_node("Cast", [stored], [name], name=f"{name}.widen", to=TensorProto.FLOAT)

@@ -48,7 +48,7 @@ _CONTOURS = "contours of photos"
 
 
 class NetworkInputs:
-    """Gives sources for items, and the values a network has for them."""
+    """The sources of a dataset's items, and the values that a network has for them."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class NetworkInputs:
         return self._shown(Kind.PHOTOS, items, lambda: self.photos(items), views)
 
     def photos(self, items: Sequence[Item]) -> Source:
-        """Give photos as C1 takes them."""
+        """Return photos as C1 takes them."""
         if self.network.c1 is None:
             return Absent((0,) if self.recipe.frozen_trunks else (3, 1, 1))
         if not self.recipe.frozen_trunks:
@@ -109,7 +109,7 @@ class NetworkInputs:
         return self._features(self.network.c1, shown).take(items)
 
     def tokens(self, items: Sequence[Item]) -> Source:
-        """Give the photos' token maps as C2 takes them."""
+        """Return the photos' token maps as C2 takes them."""
         if not self.network.spec.branches.has_tokens:
             side = self.network.spec.ink_side
             return Absent((0,) if self.recipe.frozen_trunks else (1, side, side))
@@ -120,7 +120,7 @@ class NetworkInputs:
         return self._features(self.network.c2, shown).take(items)
 
     def sketches(self, items: Sequence[Item]) -> Source:
-        """Give sketches as C2 takes them."""
+        """Return sketches as C2 takes them."""
         if not self.recipe.frozen_trunks:
             return self._sketch_pictures(items)
         found = {photo.label for photo in self.dataset.photos}
@@ -218,7 +218,7 @@ class _Table:
         self.features = features
 
     def take(self, items: Sequence[Item]) -> Features:
-        """Give the features of these items."""
+        """Return the features of these items."""
         strangers = [item.id for item in items if item.id not in self.rows]
         if strangers:
             raise DatasetProblem(f"No photo could be found with {strangers[0]}: its category has none.")
@@ -271,7 +271,7 @@ class Reader:
         _read_all(items, lambda item: self._square(item).shape, advance)
 
     def tokens(self, items: Sequence[Item]) -> NDArray[np.uint8]:
-        """Give the token maps of photos: ``(n, 1, side, side)``."""
+        """Return the token maps of photos: ``(n, 1, side, side)``."""
         return np.stack(_read_all(items, self._token_map))[:, None]
 
     def prepare_tokens(self, items: Sequence[Item], advance: Advance) -> None:

@@ -143,7 +143,7 @@ class Terms:
 
 
 def paper_similarity(classes: int) -> Matrix:
-    """Give the paper's similarity: +1 within a class, -1 between classes.
+    """Return the paper's similarity: +1 within a class, -1 between classes.
 
     >>> paper_similarity(2)
     array([[ 1., -1.],
@@ -153,7 +153,7 @@ def paper_similarity(classes: int) -> Matrix:
 
 
 def orthogonal_similarity(classes: int, bits: int) -> Matrix:
-    """Give a similarity that m bits can follow: nothing asked between classes, κ = 1 + (C - 1) / m within one.
+    """Return a similarity that m bits can follow: nothing asked between classes, κ = 1 + (C - 1) / m within one.
 
     Plain 0 between classes and 1 within is not enough. Equal random codes for the photos and sketches of a class miss
     Eq. 1 by C(C - 1)m over all pairs of classes; giving photos and sketches codes that have nothing to do with each

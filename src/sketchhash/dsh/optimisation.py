@@ -79,7 +79,7 @@ def drawn(chances: Tensor, batches: int, generator: Generator) -> tuple[Tensor, 
 def seeded_epoch(seed: int, stage: str, epoch: int, processes: Processes) -> Iterator[Generator]:
     """Seed everything random in one epoch of one stage, so that a resumed run repeats it exactly.
 
-    What this gives draws alike in every process. Inside, torch's own generator, from which dropout draws, is
+    The generator draws alike in every process. Inside, torch's own generator, from which dropout draws, is
     seeded too, apart from the other processes'; afterwards it is as it was.
     """
     number = int.from_bytes(stage.encode(), "big") % 1_000_003
@@ -108,11 +108,11 @@ class Processes:
         return self.rank == 0
 
     def share(self, rows: Tensor) -> Tensor:
-        """Give this process's part of some rows: together the parts are all rows, once."""
+        """Return this process's part of some rows: together the parts are all rows, once."""
         return rows[self.rank :: self.count]
 
     def own(self, generator: Generator) -> Generator:
-        """Give a generator that draws apart from the other processes'; the first keeps the one it has."""
+        """Return a generator that draws apart from the other processes'; the first keeps the one it has."""
         if self.is_first:
             return generator
         return Generator().manual_seed(generator.initial_seed() + self.rank * _NEXT_STREAM)
@@ -132,7 +132,7 @@ class Processes:
         return DistributedDataParallel(module) if self.count > 1 else module
 
     def align(self, module: nn.Module) -> None:
-        """Give every process the first one's batch statistics: each has seen other rows."""
+        """Copy the first process's batch statistics to all: each has seen other rows."""
         if self.count > 1:
             for buffer in module.buffers():
                 distributed.broadcast(buffer, 0)
@@ -180,7 +180,7 @@ def started() -> Iterator[Processes]:
 
 
 def device() -> torch.device:
-    """Give this process's device: its CUDA card when there is one, the processor otherwise."""
+    """Return this process's device: its CUDA card when there is one, the processor otherwise."""
     if torch.cuda.is_available():
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     return torch.device("cpu")

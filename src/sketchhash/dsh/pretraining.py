@@ -31,7 +31,7 @@ from sketchhash.errors import BadArgument
 
 def pretrain(
     net: Net,
-    lesson: InputSet,
+    inputs: InputSet,
     categories: int,
     steps: Steps,
     seed: int,
@@ -48,12 +48,12 @@ def pretrain(
     if steps.epochs == 0:
         return
     for cycle in range(steps.cycles):
-        path = cache / "pretrained" / f"{lesson.kind}-{_key(net, lesson, steps, seed)[:32]}.safetensors"
+        path = cache / "pretrained" / f"{inputs.kind}-{_key(net, inputs, steps, seed)[:32]}.safetensors"
         if not path.exists():
-            stage = f"pre-training on {lesson.kind}" + (f", cycle {cycle + 1}" if cycle else "")
+            stage = f"pre-training on {inputs.kind}" + (f", cycle {cycle + 1}" if cycle else "")
             checkpoint = path.with_suffix(".checkpoint")
             targets = image_classes() if image_classes is not None and steps.imagenet_weight else None
-            _train(net, lesson, categories, steps, seed, stage, checkpoint, processes, progress, targets)
+            _train(net, inputs, categories, steps, seed, stage, checkpoint, processes, progress, targets)
             if processes.is_first:
                 write_weights(path, net)
                 checkpoint.unlink(missing_ok=True)
@@ -63,7 +63,7 @@ def pretrain(
 
 def _train(
     net: Net,
-    lesson: InputSet,
+    inputs: InputSet,
     categories: int,
     steps: Steps,
     seed: int,
@@ -74,9 +74,9 @@ def _train(
     image_targets: Tensor | None,
 ) -> None:
     with processes.first_ahead():
-        source = lesson.load()
-    chances = _chances(lesson) if steps.balanced_sampling else None
-    labels = torch.tensor([item.label for item in lesson.items], device=device())
+        source = inputs.load()
+    chances = _chances(inputs) if steps.balanced_sampling else None
+    labels = torch.tensor([item.label for item in inputs.items], device=device())
     with torch.random.fork_rng(devices=[]):  # a new layer draws weights before they are set to zero
         classes = 0 if image_targets is None else image_targets.shape[1]
         classifier = Classifier(net, categories, classes).to(device())
@@ -140,18 +140,18 @@ def _average(classifier: Classifier, share: float) -> AveragedModel | None:
     return AveragedModel(classifier, multi_avg_fn=get_ema_multi_avg_fn(share), use_buffers=True)
 
 
-def _chances(lesson: InputSet) -> Tensor:
+def _chances(inputs: InputSet) -> Tensor:
     """Return how likely each item is to be drawn: groups, and categories in a group, by the root of their size."""
-    groups = Counter(lesson.groups)
-    categories = Counter(zip(lesson.groups, (item.label for item in lesson.items), strict=True))
+    groups = Counter(inputs.groups)
+    categories = Counter(zip(inputs.groups, (item.label for item in inputs.items), strict=True))
     sizes = [
-        groups[group] * categories[group, item.label] for group, item in zip(lesson.groups, lesson.items, strict=True)
+        groups[group] * categories[group, item.label] for group, item in zip(inputs.groups, inputs.items, strict=True)
     ]
     return torch.tensor(sizes, dtype=torch.float64).rsqrt()
 
 
 def _shared_loss(teacher: nn.Module, processes: Processes, generator: Generator, rows: Tensor) -> Tensor:
-    """Give this process's part of a batch's loss; averaged over the processes, it is the whole."""
+    """Return this process's part of a batch's loss; averaged over the processes, it is the whole."""
     mine = processes.share(rows)
     value: Tensor = teacher(mine, generator)
     return value * (processes.count * len(mine) / len(rows))
@@ -196,12 +196,12 @@ def _reduced(pictures: Tensor) -> Tensor:
     return functional.interpolate(pictures.float(), scale_factor=0.75, mode="bilinear", antialias=True)
 
 
-def _key(net: Net, lesson: InputSet, steps: Steps, seed: int) -> str:
+def _key(net: Net, inputs: InputSet, steps: Steps, seed: int) -> str:
     facts = {
         "start": weights_hash(net),
         "steps": without_additions({**asdict(steps), "cycles": 1}),
         "seed": seed,
         "trainable": sum(weights.requires_grad for weights in net.parameters()),
-        "pictures": (lesson.fingerprint, lesson.views),
+        "pictures": (inputs.fingerprint, inputs.views),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

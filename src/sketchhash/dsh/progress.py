@@ -11,7 +11,7 @@ class Progress(Protocol):
     """Listens to a training run."""
 
     def stage(self, name: str, steps: int) -> AbstractContextManager[Callable[[], None]]:
-        """Begin a stage of so many steps; what this gives is called after each."""
+        """Begin a stage of so many steps; the function it returns is called after each."""
         ...
 
     def report(self, entry: Mapping[str, object]) -> None:
@@ -28,4 +28,4 @@ class Silent:
         yield lambda: None
 
     def report(self, entry: Mapping[str, object]) -> None:
-        """Say nothing."""
+        """Ignore it."""

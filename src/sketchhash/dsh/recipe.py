@@ -81,7 +81,7 @@ class Steps:
             raise UnknownName("optimiser", self.optimiser, _OPTIMISERS)
 
     def rate(self, epoch: int, done: float) -> float:
-        """Give the learning rate when the share ``done`` of ``epoch`` (from 0) is over."""
+        """Return the learning rate when the share ``done`` of ``epoch`` (from 0) is over."""
         if self.decay:
             return self.learning_rate * self.decay**epoch
         share = (epoch + done) / self.epochs

@@ -141,7 +141,7 @@ class Run:
 
 
 def reopen(folder: Path, dataset: Dataset) -> tuple[Job, HashNetwork]:
-    """Give the job of a run on ``dataset``, and its network as the last finished epoch left it."""
+    """Return the job of a run on ``dataset``, and its network as the last finished epoch left it."""
     record, checkpoint = folder / "run.json", folder / "checkpoint.pt"
     if not record.exists() or not checkpoint.exists():
         raise BadArgument(f"{folder} holds no run with a finished epoch. Train one with: sketchhash train")
@@ -160,14 +160,14 @@ def write_scores(folder: Path, scores: Mapping[str, float]) -> None:
 
 
 def read_scores(folder: Path) -> dict[str, float]:
-    """Give what a run's networks reach; nothing if that was not measured."""
+    """Return the scores of a run's networks; nothing if that was not measured."""
     path = folder / "scores.json"
     scores: dict[str, float] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return scores
 
 
 def _deciding(record: str) -> dict[str, object]:
-    """Give what a run record says, and of its recipe only the hash: a name, or a field added later, decides nothing."""
+    """Return what a run record says, and of its recipe only the hash: names and fields added later decide nothing."""
     try:
         facts = json.loads(record)
         return {**facts, "recipe": facts["recipe"]["hash"]}
@@ -187,7 +187,7 @@ _TERMS = {
 
 
 def draw_log(run: Path) -> Path:
-    """Draw every term of the objective over the epochs of a run, from its log, and give the picture's path."""
+    """Draw every term of the objective over the epochs of a run, from its log, and return the picture's path."""
     require("matplotlib", "train")
     from matplotlib.figure import Figure
 

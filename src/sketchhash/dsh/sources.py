@@ -43,7 +43,7 @@ class Source(Protocol):
     """Items of one kind that can be asked for by row."""
 
     def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
-        """Give these rows: augmented at random, or as they are when ``generator`` is None."""
+        """Return these rows: augmented at random, or as they are when ``generator`` is None."""
         ...
 
 
@@ -133,7 +133,7 @@ class Absent:
     shape: tuple[int, ...]
 
     def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
-        """Give zeros, which the network does not look at."""
+        """Return zeros, which the network does not look at."""
         return torch.zeros(len(rows), *self.shape)
 
 
@@ -162,7 +162,7 @@ class FeatureStore:
     progress: Progress
 
     def get(self, net: Net, shown: InputSet) -> Features:
-        """Give what the trunk of ``net`` makes of pictures, computed and kept if it is not there yet."""
+        """Return the trunk's output for pictures, computed and kept if it is not there yet."""
         kind, items, views = shown.kind, shown.items, shown.views
         facts = f"{kind} {weights_hash(net.trunk)} {views} {self.seed} {shown.fingerprint}"
         path = self.folder / f"{kind}-{hashlib.sha256(facts.encode()).hexdigest()[:32]}.npy"

@@ -48,7 +48,7 @@ _STATISTICS = 512  # sketches that batch normalisation is measured on
 def train(
     job: Job, folder: Path, cache: Path, progress: Progress, processes: Processes, resume: bool = False
 ) -> NetworkInputs:
-    """Train, or go on training, and give the inputs with the trained network on it."""
+    """Train, or go on training, and return the inputs with the trained network."""
     parts = job.split.apply(job.dataset)
     taught = _taught_categories(parts)
     network = job.network()
@@ -93,7 +93,7 @@ def _start_from(model: Path, inputs: NetworkInputs, sketches: Sequence[Item]) ->
 
 
 def _taught_categories(parts: Partition) -> list[int]:
-    """Give the labels with both photos and sketches to train on: only they teach the cross-view loss."""
+    """Return the labels that have both photos and sketches to train on: only they teach the cross-view loss."""
     sketches = Counter(sketch.label for sketch in parts.training_sketches)
     photos = Counter(photo.label for photo in parts.training_photos)
     poor = [parts.categories[label] for label in photos if sketches[label] == 1]
@@ -111,21 +111,21 @@ def _pretrain(
     inputs: NetworkInputs, parts: Partition, job: Job, cache: Path, processes: Processes, progress: Progress
 ) -> None:
     network, recipe = inputs.network, job.recipe
-    lessons = [
+    stages = [
         (network.c2, inputs.pretraining_sketches(parts.training_sketches), recipe.pretrain_sketches),
         (network.c2, inputs.pretraining_ink(parts.training_sketches, parts.training_photos), recipe.pretrain_ink),
     ]
     if network.c1 is not None:
         # Learns from features when frozen: not even pre-training runs its trunk.
         network.c1.trunk.requires_grad_(not recipe.frozen_trunks)
-        lessons.append((network.c1, inputs.pretraining_photos(parts.training_photos), recipe.pretrain_photos))
+        stages.append((network.c1, inputs.pretraining_photos(parts.training_photos), recipe.pretrain_photos))
 
     def image_classes() -> Tensor:
         with processes.first_ahead():
             return _image_classes(inputs, parts)
 
-    for net, lesson, steps in lessons:
-        pretrain(net, lesson, len(parts.categories), steps, job.seed, cache, processes, progress, image_classes)
+    for net, shown, steps in stages:
+        pretrain(net, shown, len(parts.categories), steps, job.seed, cache, processes, progress, image_classes)
     network.c2.trunk.requires_grad_(not recipe.frozen_trunks)
 
 

@@ -31,7 +31,7 @@ BITS = 16
 
 @pytest.fixture(autouse=True, scope="module")
 def small_words():
-    """Give categories random unit vectors: GloVe and WordNet take seconds to load."""
+    """Replace word vectors by random unit vectors: GloVe and WordNet take seconds to load."""
 
     def embed(categories, source):
         vectors = np.random.default_rng(0).normal(size=(len(categories), 12))
@@ -49,7 +49,7 @@ def dataset(shapes):
 
 @pytest.fixture(scope="session")
 def finished(shapes, tmp_path_factory):
-    """Give a function that names the folder of a finished run and its cache: a recipe is trained once."""
+    """Return a function that names the folder of a finished run and its cache: a recipe is trained once."""
     folders = {}
 
     def folder_of(recipe):
@@ -63,7 +63,7 @@ def finished(shapes, tmp_path_factory):
 
 @pytest.fixture
 def run(dataset, finished, tmp_path):
-    """Give a function that trains in a folder of the test's own; only token maps are there already."""
+    """Return a function that trains in a folder of the test's own; only token maps are there already."""
     shutil.copytree(finished(QUICK) / "cache" / "tokens", tmp_path / "cache" / "tokens", dirs_exist_ok=True)
     return partial(start, dataset, tmp_path)
 
