@@ -19,7 +19,21 @@ def test_the_service_goes_by_addresses_and_its_name(client, host):
     assert client.get("/health", headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8765", "", "[evil"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example:8765",
+        "",
+        "[evil",
+        "0.0.0.0",
+        "0.0.0.0:8765",
+        "[::]:8765",
+        "[::ffff:0.0.0.0]",
+        "0",
+    ],
+)
 def test_a_name_that_was_pointed_here_by_others_is_not_answered(client, host):
     for path in ("/", "/health", "/api/gallery", "/static/main.js"):
         answer = client.get(path, headers={"Host": host})
@@ -37,6 +51,55 @@ def test_pages_of_other_sites_may_not_ask(client, site, strokes):
     answer = client.post("/api/search", json={"strokes": strokes}, headers={"Sec-Fetch-Site": site})
     assert (answer.status_code, answer.json()["error"]["kind"]) == (400, "foreign_page")
     assert client.get("/health", headers={"Sec-Fetch-Site": site}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "http://localhost.evil.example",
+        "http://localhost:3000",
+        "http://127.0.0.1",
+        "http://evil.example@localhost",
+        "http://localhost@evil.example",
+        "null",
+        "",
+        "localhost",
+        "http://[localhost",
+        "http://localhost:port",
+    ],
+)
+def test_an_origin_of_another_site_is_enough_to_be_refused(client, origin, strokes):
+    for path, body in (("/api/search", {"strokes": strokes}), ("/api/session", None)):
+        answer = client.post(path, json=body, headers={"Origin": origin})
+        assert (answer.status_code, answer.json()["error"]["kind"]) == (400, "foreign_page")
+    assert client.get("/api/gallery", headers={"Origin": origin}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("localhost", "http://localhost"),
+        ("localhost", "http://localhost:80"),
+        ("127.0.0.1:8765", "http://127.0.0.1:8765"),
+        ("LOCALHOST:8765", "http://localhost:8765"),
+        ("[::1]:8765", "http://[::1]:8765"),
+        ("photos.example", "https://photos.example"),
+        ("photos.example:443", "https://photos.example"),
+        ("127.0.0.1:8765", "https://photos.example"),  # a proxy that names the service by its own address
+    ],
+)
+def test_the_pages_own_origin_may_ask(client_for, service, host, origin, strokes):
+    client = client_for(service, Access(hosts=frozenset({"localhost", "photos.example"})))
+    answer = client.post("/api/search", json={"strokes": strokes}, headers={"Host": host, "Origin": origin})
+    assert answer.status_code == 200
+
+
+def test_a_name_that_is_only_this_machines_is_no_origin_of_its_own(client_for, service, strokes):
+    client = client_for(service, Access(hosts=frozenset({"localhost", "10.0.0.7", "photos.example"})))
+    for origin in ("http://localhost", "http://10.0.0.7", "https://photos.example:8443"):
+        headers = {"Host": "127.0.0.1:8765", "Origin": origin}
+        assert client.post("/api/search", json={"strokes": strokes}, headers=headers).status_code == 400
 
 
 def test_no_site_is_told_that_it_may_read_answers(client, strokes):

@@ -4,7 +4,8 @@ The service reads a person's photos, so it answers that person only:
 
 - ``Host`` must be an address or an allowed name. A hostile site that points its own name at this machine (DNS
   rebinding) gets no answer.
-- Pages of other sites may not send requests to ``/api`` at all, whether or not they could read the response.
+- Pages of other sites may not send requests to ``/api`` at all, whether or not they could read the response. Browsers
+  say by ``Sec-Fetch-Site`` who sends a request; older ones only by ``Origin``, and not with every ``GET``.
 - If a token is set, everything but the page itself and ``/health`` requires it, either as a bearer token or as the
   session cookie that ``POST /api/session`` sets: images on a page cannot send headers.
 """
@@ -31,6 +32,10 @@ from sketchhash.server.errors import ForeignPage, Unauthorised, UnknownHost, err
 SHORTEST_TOKEN = 16
 _WILDCARDS = ("0.0.0.0", "::")
 _OTHER_SITES = ("cross-site", "same-site")
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+_FOREIGN_PAGE = "Pages of other sites may not search this gallery. Open its own page."
 
 
 @dataclass(frozen=True)
@@ -70,10 +75,13 @@ class Access:
         host = request.headers.get("host", "")
         if not self._accepts_host(_host_name(host)):
             raise UnknownHost(f"This service does not go by the name {host!r}. Start it with: --allow-host NAME")
+        is_unsafe = request.scope["method"] not in _SAFE_METHODS
+        if is_unsafe and not all(self._is_own_origin(origin, host) for origin in request.headers.getlist("origin")):
+            raise ForeignPage(_FOREIGN_PAGE)
         if not _is_guarded(request.scope["path"]):
             return
         if request.headers.get("sec-fetch-site") in _OTHER_SITES:
-            raise ForeignPage("Pages of other sites may not search this gallery. Open its own page.")
+            raise ForeignPage(_FOREIGN_PAGE)
         if self.token is not None and not _is_authorised(request, self.token):
             raise Unauthorised("This gallery asks for its token. Open the address that its service printed at start.")
 
@@ -84,11 +92,21 @@ class Access:
             response.set_cookie(name, value, httponly=True, samesite="strict")
 
     def _accepts_host(self, name: str) -> bool:
-        try:
-            ip_address(name)
-        except ValueError:
+        if not _is_address(name):
             return name in self.hosts
-        return True  # rebinding needs a name
+        address = ip_address(name)
+        # Rebinding needs a name. But 0.0.0.0 is no address to ask for: it leads to this machine past the rules by
+        # which browsers keep pages of the internet from it.
+        return not (getattr(address, "ipv4_mapped", None) or address).is_unspecified
+
+    def _is_own_origin(self, origin: str, host: str) -> bool:
+        """Return whether an ``Origin`` is the page of this service, which the client calls ``host``."""
+        scheme, _, place = origin.lower().partition("://")
+        if scheme not in _DEFAULT_PORTS:
+            return False
+        place, host = (each.removesuffix(_DEFAULT_PORTS[scheme]) for each in (place, host.lower()))
+        # A proxy may replace the host by its own name for this service; the page has the name that was allowed.
+        return place == host or (place in self.hosts and place != "localhost" and not _is_address(place))
 
 
 class AccessMiddleware:
@@ -129,10 +147,15 @@ def _session_cookie(token: str) -> tuple[str, str]:
 
 
 def _is_loopback(host: str) -> bool:
+    return ip_address(host).is_loopback if _is_address(host) else host == "localhost"
+
+
+def _is_address(host: str) -> bool:
     try:
-        return ip_address(host).is_loopback
+        ip_address(host)
     except ValueError:
-        return host == "localhost"
+        return False
+    return True
 
 
 def _is_plain(token: str) -> bool:
