@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fastapi.testclient import TestClient
 from PIL import Image
 
 from sketchhash.gallery import index_events
@@ -167,6 +168,36 @@ def test_a_head_without_end_is_cut_off(address):
     received, seconds = dribble(address, b"GET / HTTP/1.1\r\n", b"X: " + b"x" * 5000 + b"\r\n")
     assert b" 200 " not in received.partition(b"\r\n")[0]
     assert seconds < ENOUGH / 2
+
+
+@pytest.mark.parametrize("kind", ["multipart/form-data", "Multipart/Form-Data", "MULTIPART/FORM-DATA"])
+def test_a_form_may_be_as_large_as_a_picture_however_its_type_is_written(service, kind):
+    content = b"x" * (LIMITS.drawing_bytes + 1000)
+    body = b'--x\r\nContent-Disposition: form-data; name="picture"; filename="a"\r\n\r\n' + content + b"\r\n--x--\r\n"
+    client = TestClient(create_app(service, Access(), LIMITS), base_url="http://localhost")
+    answer = client.post("/api/search", content=body, headers={"Content-Type": f"{kind}; boundary=x"})
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (422, "unreadable_image")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 20_000,
+        b"GET /health?" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: localhost",
+        b"GET /health HTTP/1.1\r\nHost: localhost" + b"\r\nX-Many: 12345678" * 1000,
+    ],
+)
+def test_a_head_that_is_too_long_is_refused_even_if_it_comes_at_once(address, head):
+    received, seconds = dribble(address, head + b"\r\n\r\n", b"")
+    assert received.partition(b"\r\n")[0].split()[1] in (b"400", b"431")
+    assert seconds < ENOUGH / 2
+    assert is_well(address)
+
+
+def test_a_head_of_16_kilobytes_is_read(address):
+    request = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Long: " + b"x" * 16_000
+    received, _ = dribble(address, request + b"\r\n\r\n", b"")
+    assert b" 200 " in received.partition(b"\r\n")[0]
 
 
 def test_a_client_that_does_not_read_is_cut_off(gallery, photos, model, model_folder, gallery_file, running):

@@ -283,6 +283,32 @@ def test_a_form_without_a_boundary_is_explained(client):
     assert answer.status_code == 400
 
 
+@pytest.mark.parametrize("charset", ["punycode", "idna", "rot13", "hex", "undefined", "utf-16", "nothing", "\xe9"])
+def test_a_form_in_a_strange_charset_is_explained(client, png, charset):
+    kind = f'multipart/form-data; boundary=x; charset="{charset}"'.encode("latin-1")
+    head = b'--x\r\nContent-Disposition: form-data; name="picture"; filename="abc-!!.png"\r\n\r\n'
+    field = b'--x\r\nContent-Disposition: form-data; name="label"\r\n\r\nabc-!!\r\n'
+    answer = client.post("/api/search", content=field + head + png() + b"\r\n--x--\r\n", headers={"Content-Type": kind})
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (415, "unsupported_content")
+    assert "UTF-8" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "UTF-8", '"utf8"', "us-ascii"])
+def test_a_form_in_a_usual_charset_is_read(client, png, charset):
+    head = b'--x\r\nContent-Disposition: form-data; name="picture"; filename="a.png"\r\n\r\n'
+    kind = f"multipart/form-data; boundary=x; Charset={charset}"
+    answer = client.post("/api/search", content=head + png() + b"\r\n--x--\r\n", headers={"Content-Type": kind})
+    assert answer.status_code == 200
+
+
+def test_fields_that_are_not_utf8_are_explained(client, png):
+    field = b'--x\r\nContent-Disposition: form-data; name="label"\r\n\r\n\xff\r\n'
+    head = b'--x\r\nContent-Disposition: form-data; name="picture"; filename="a.png"\r\n\r\n'
+    kind = "multipart/form-data; boundary=x"
+    answer = client.post("/api/search", content=field + head + png() + b"\r\n--x--\r\n", headers={"Content-Type": kind})
+    assert answer.status_code in (200, 400, 422)
+
+
 def test_a_form_of_many_files_or_fields_is_refused(client, png):
     files = [("picture", png()), ("more", png())]
     assert client.post("/api/search", files=files).status_code == 400

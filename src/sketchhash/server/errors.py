@@ -54,6 +54,10 @@ class TooLarge(SketchHashError):
     """The request has more bytes than the service reads."""
 
 
+class HeadTooLarge(SketchHashError):
+    """The request line and the headers have more bytes than the service reads."""
+
+
 class UnsupportedContent(SketchHashError):
     """The request body has a type that the service does not understand."""
 
@@ -72,6 +76,7 @@ STATUS: Mapping[type[SketchHashError], int] = {
     UnsupportedContent: 415,
     BadArgument: 422,
     UnreadableImage: 422,
+    HeadTooLarge: 431,
     TooBusy: 503,
     BusyGallery: 503,
     EngineProblem: 503,

@@ -13,9 +13,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sketchhash.imaging import Limits as PictureLimits
-from sketchhash.server.errors import TooBusy, TooLarge, TooSlow
+from sketchhash.server.errors import HeadTooLarge, TooBusy, TooLarge, TooSlow, error_response
 
 MOST_HITS = 500
+HEAD_BYTES = 16_384
 UPLOADS = PictureLimits(pixels=50_000_000, bytes=20_000_000)
 
 _T = TypeVar("_T")
@@ -50,6 +51,13 @@ class LimitsMiddleware:
         """Pass a request on with its body and its response bounded."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if _head_bytes(scope) > HEAD_BYTES:
+            refusal = error_response(
+                HeadTooLarge(f"The head of a request may have {HEAD_BYTES:,} bytes. Send fewer or shorter headers.")
+            )
+            refusal.headers["Connection"] = "close"
+            await refusal(scope, receive, send)
             return
         body = _BoundedBody(receive, Headers(scope=scope), self._limits)
         response = _BoundedResponse(send, body, self._limits.send_seconds)
@@ -94,11 +102,17 @@ class WorkPool:
         self._threads.shutdown(cancel_futures=True)
 
 
+def _head_bytes(scope: Scope) -> int:
+    """Count what h11 bounds only while a head is incomplete: one that arrives at once may be longer."""
+    target = len(scope["raw_path"]) + len(scope["query_string"])
+    return target + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
+
+
 class _BoundedBody:
     """A request body with a size limit and a deadline."""
 
     def __init__(self, receive: Receive, headers: Headers, limits: RequestLimits) -> None:
-        is_form = headers.get("content-type", "").startswith("multipart/")
+        is_form = headers.get("content-type", "").lower().startswith("multipart/")
         length = headers.get("content-length", "0")
         self._receive = receive
         self._deadline = asyncio.get_running_loop().time() + limits.receive_seconds

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from pydantic import ValidationError
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 
 from sketchhash import __version__
@@ -42,6 +43,7 @@ _CHUNK_BYTES = 1 << 18
 _IMMUTABLE = "private, max-age=31536000, immutable"
 _REVALIDATE = "private, no-cache"
 
+_CHARSETS = (b"utf-8", b"utf8", b"us-ascii", b"ascii")
 _MOST_FIELDS = 8
 _FIELD_BYTES = 10_000
 
@@ -57,6 +59,7 @@ _ERROR_DESCRIPTIONS = {
     413: "The request is too large.",
     415: "The body is of another type.",
     422: "Something in the request cannot be used.",
+    431: "The head of the request is too large.",
     503: "The service is busy: try again after as many seconds as Retry-After says.",
 }
 
@@ -209,10 +212,13 @@ class _Upload:
 
 async def _read_body(request: Request) -> bytes | _Upload:
     """Read the body of a search: strokes as JSON, or a form with a picture, as its type says."""
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type == "application/json":
+    content_type, options = parse_options_header(request.headers.get("content-type"))
+    if content_type == b"application/json":
         return await request.body()
-    if content_type == "multipart/form-data":
+    if content_type == b"multipart/form-data":
+        # Clients do not choose the codec that decodes their text: some fail, and some are slow.
+        if options.get(b"charset", b"utf-8").lower() not in _CHARSETS:
+            raise UnsupportedContent("The text of a form is UTF-8. Send it without another charset.")
         return await _read_form(request)
     raise UnsupportedContent(
         "A search is application/json with strokes, or multipart/form-data with a picture. "
@@ -261,7 +267,7 @@ def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Describe a route's errors for the OpenAPI document: ``statuses``, and those that any route may have."""
     return {
         status: {"model": ErrorAnswer, "description": _ERROR_DESCRIPTIONS[status]}
-        for status in sorted({400, 401, 422, 503, *statuses})
+        for status in sorted({400, 401, 422, 431, 503, *statuses})
     }
 
 

@@ -21,7 +21,7 @@ from sketchhash.engines import open_gallery
 from sketchhash.errors import BadArgument
 from sketchhash.gallery import Searcher
 from sketchhash.model import Model, manifest
-from sketchhash.server.limits import WorkPool
+from sketchhash.server.limits import HEAD_BYTES, WorkPool
 from sketchhash.server.metrics import Metrics
 from sketchhash.server.overview import OverviewCache
 from sketchhash.server.photos import Photos
@@ -30,7 +30,6 @@ from sketchhash.server.search import Finder
 
 HEADER_SECONDS = 10.0
 
-_HEADER_BYTES = 16_384
 _KEEP_ALIVE_SECONDS = 30
 _CONNECTIONS = 500
 _SHUTDOWN_SECONDS = 5
@@ -120,7 +119,7 @@ def create_server(app: FastAPI) -> uvicorn.Server:
         limit_concurrency=_CONNECTIONS,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-        h11_max_incomplete_event_size=_HEADER_BYTES,
+        h11_max_incomplete_event_size=HEAD_BYTES,
     )
     return uvicorn.Server(config)
 
