@@ -22,6 +22,7 @@ The text of an error says what happened, what was found and what to type next.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
@@ -43,8 +44,8 @@ class UnknownName(BadArgument):
         """Describe the ``kind`` of thing, the ``name`` that was given and the ``known`` names."""
         names = sorted(str(name) for name in known)
         nearest = get_close_matches(name, names, n=1)
-        hint = f"Did you mean {nearest[0]!r}?" if nearest else f"Known: {', '.join(names)}."
-        super().__init__(f"There is no {kind} named {name!r}. {hint}")
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else f" Known: {', '.join(names)}." if names else ""
+        super().__init__(f"There is no {kind} named {name!r}.{hint}")
 
 
 class MissingExtra(SketchHashError):
@@ -118,3 +119,13 @@ def require(module: str, extra: str) -> ModuleType:
         if missing.name and module.split(".")[0] == missing.name.split(".")[0]:
             raise MissingExtra(missing.name, extra) from missing
         raise
+
+
+def require_torch() -> ModuleType:
+    """Import torch, with threads that sleep while they wait for each other.
+
+    By default they spin, which costs nothing on an idle machine but made a training step four times slower on a
+    shared one.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read once, when torch is imported
+    return require("torch", "train")

@@ -1,4 +1,4 @@
-"""Write files in one step: whole, or not at all."""
+"""Write files in one step, whole or not at all; and the folder for what can be computed again."""
 
 from __future__ import annotations
 
@@ -28,3 +28,10 @@ def replacing(path: Path, durable: bool = True) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             unfinished.unlink()
+
+
+def user_cache() -> Path:
+    """Return the user's cache folder, for what can be computed again."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("sketchhash")

@@ -1,8 +1,5 @@
 """The documents keep up with the command line and the package."""
 
-import ast
-import re
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -35,11 +32,3 @@ def test_the_two_commands_of_the_readme_are_targets():
     for target in ("demo", "test"):
         assert f"    make {target}" in TEXT
         assert f"\n{target}:" in makefile
-
-
-def test_what_the_readme_imports_is_there():
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    for node in ast.walk(ast.parse(block)):
-        if isinstance(node, ast.ImportFrom):
-            module = import_module(node.module)
-            assert all(hasattr(module, alias.name) for alias in node.names)

@@ -59,7 +59,7 @@ def test_a_service_says_that_its_engine_is_gone(run, gallery, postgres_server, m
         assert client.post("/api/search", json={"strokes": [[[0, 0], [9, 9]]]}).status_code == 200
 
 
-@pytest.mark.parametrize("verb", [["search", "x.png"], ["gallery", "info"], ["index", "."]])
+@pytest.mark.parametrize("verb", [["gallery", "verify"], ["gallery", "export"], ["index", "."]])
 def test_verbs_that_need_a_file_say_so(run, verb):
     told = run(*verb, "--gallery", "milvus://127.0.0.1:19530/photos")
     assert told.exit_code == 2

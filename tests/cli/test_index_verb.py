@@ -4,10 +4,13 @@ import sqlite3
 import sys
 import time
 from contextlib import closing
+from pathlib import Path
 from threading import Timer
 
-from sketchhash.cli.index import IndexingProgress
-from sketchhash.gallery import GalleryFile, Progress, Waiting
+import pytest
+
+from sketchhash.cli.index import IndexingProgress, Speed
+from sketchhash.gallery import Failure, GalleryFile, Progress, Waiting
 
 
 def read_until(process, wanted):
@@ -22,7 +25,8 @@ def read_until(process, wanted):
 def test_index_sums_up_and_a_second_run_has_nothing_to_do(run, photos, tmp_path):
     path = tmp_path / "new/test.gallery"
     first, second = (run("index", photos, "--gallery", path) for _ in range(2))
-    assert (first.exit_code, first.stdout, first.stderr) == (0, "5 added\n", "")
+    assert (first.exit_code, first.stdout) == (0, "5 added\n")
+    assert first.stderr == f"To search by drawing, type: sketchhash serve --open --gallery {path}\n"
     assert second.stdout == "5 unchanged\n"
 
 
@@ -96,7 +100,7 @@ def test_ctrl_c_keeps_what_is_stored_and_the_same_command_goes_on(run, tmp_path,
         process.send_signal(signal.SIGINT)
         _, talk = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert b"same command goes on" in talk
+    assert b"same command continues" in talk
     assert b"Traceback" not in talk
     with GalleryFile.open(tmp_path / "g") as gallery:
         stored = gallery.info().photos
@@ -145,12 +149,16 @@ def test_a_cluster_that_is_not_there_is_an_error_that_says_what_to_type(run, pho
     assert "pip install 'sketchhash[ray]'" in result.stderr
 
 
-def test_on_a_terminal_a_bar_shows_rate_and_time_left(monkeypatch, capsys):
+@pytest.fixture
+def terminal(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
+
+
+def test_on_a_terminal_a_bar_shows_rate_and_time_left(terminal, capsys):
     with IndexingProgress() as progress:
         for done in (0, 20, 40):
-            progress.tell(Progress(done, 100))
+            progress.show(Progress(done, 100, encoded=done))
             time.sleep(0.25)
     shown = capsys.readouterr().err
     assert "40/100" in shown
@@ -158,8 +166,44 @@ def test_on_a_terminal_a_bar_shows_rate_and_time_left(monkeypatch, capsys):
     assert "0:00:0" in shown
 
 
+def test_files_that_are_passed_over_do_not_count_as_speed(terminal, capsys):
+    with IndexingProgress() as progress:
+        for done in (0, 5_000, 10_000):
+            progress.show(Progress(done, 20_000, encoded=0))
+            time.sleep(0.2)
+    assert "photos/s" not in capsys.readouterr().err
+
+
+def test_the_rate_is_that_of_the_last_minute():
+    speed = Speed()
+    for second in range(0, 301, 10):  # ten a second for 200 seconds, then one a second
+        speed.update(10 * min(second, 200) + max(second - 200, 0), float(second))
+    assert speed.rate == pytest.approx(1.0, rel=0.2)
+
+
+def test_a_message_stands_above_the_bar(terminal, capsys):
+    with IndexingProgress() as progress:
+        progress.show(Progress(1, 10))
+        progress.show(Failure(Path("bad.jpg"), "its content is none of these."))
+        progress.show(Progress(2, 10))
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "Left out" in line]
+    assert line.rsplit("\r")[-1].removeprefix("\x1b[2K").startswith("Left out bad.jpg: its content is none of these.")
+
+
+def test_later_runs_count_failures_by_cause_and_list_them_when_asked(run, photos, tmp_path):
+    for name in ("a.jpg", "b.jpg"):
+        (photos / "cat" / f"bad-{name}").write_bytes(b"junk")
+    command = ("index", photos, "--gallery", tmp_path / "g")
+    assert run(*command).stderr.count("Left out") == 2
+    again = run(*command)
+    assert "Left out" not in again.stderr
+    assert "2 × its content is none of" in again.stderr
+    assert "--verbose" in again.stderr
+    assert run(*command, "--verbose").stderr.count("Left out") == 2
+
+
 def test_elsewhere_there_is_no_bar_and_waiting_is_said_once(capsys):
     with IndexingProgress() as progress:
         for event in (Progress(0, 10), Waiting(), Waiting(), Progress(10, 10)):
-            progress.tell(event)
+            progress.show(event)
     assert capsys.readouterr().err == "Another process is writing to the gallery; waiting for it ...\n"

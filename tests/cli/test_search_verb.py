@@ -73,7 +73,7 @@ def test_a_search_can_be_narrowed(run, gallery, sketch, photos):
 def test_a_folder_without_photos_gives_no_hits_and_says_so(run, gallery, sketch, tmp_path):
     result = run("search", sketch, "--gallery", gallery, "--folder", tmp_path / "elsewhere")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "no photos to find" in result.stderr
+    assert "has no photos" in result.stderr
 
 
 def test_an_unknown_label_suggests_the_nearest(run, gallery, sketch):

@@ -10,8 +10,9 @@ import typer
 
 from sketchhash.cli import benchmark_report, benchmark_run, benchmark_trunks
 from sketchhash.cli.console import TrainingProgress, print_json
-from sketchhash.cli.options import CacheFolder, default_cache
-from sketchhash.cli.train import prepare_torch
+from sketchhash.cli.options import CacheFolder
+from sketchhash.errors import require_torch
+from sketchhash.files import user_cache
 
 if TYPE_CHECKING:
     from sketchhash.benchmark.study import Entry
@@ -43,7 +44,7 @@ def ablations(
     json: AsJson = False,
 ) -> None:
     """Train the five models of Table 4 and print them beside the paper's numbers."""
-    prepare_torch()
+    require_torch()
     from sketchhash.benchmark.study import ablation_entries
 
     _run(ablation_entries(bits, repeats), data, photos, out, seed, queries, cache, json)
@@ -65,7 +66,7 @@ def dsh(
     """Measure Deep Sketch Hashing: code lengths, ablations, and plain methods on the same features."""
     from sketchhash.errors import BadArgument
 
-    prepare_torch()
+    require_torch()
     from sketchhash.benchmark.study import study_entries
 
     if not all(part.strip().isdigit() for part in bits.split(",")):
@@ -87,7 +88,7 @@ def _run(
     from sketchhash import datasets
     from sketchhash.benchmark.study import Study, table
 
-    study = Study(datasets.open_dataset(data, photos), out, cache or default_cache(), seed, queries, TrainingProgress())
+    study = Study(datasets.open_dataset(data, photos), out, cache or user_cache(), seed, queries, TrainingProgress())
     results = list(study.run(entries))
     if json:
         print_json([asdict(result) for result in results])

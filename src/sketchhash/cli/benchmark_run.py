@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, complain, say
-from sketchhash.cli.options import CacheFolder, default_cache
-from sketchhash.cli.train import prepare_torch
+from sketchhash.cli.options import CacheFolder
+from sketchhash.errors import require_torch
+from sketchhash.files import user_cache
 
 if TYPE_CHECKING:
     from sketchhash.baselines import Card
@@ -53,7 +54,7 @@ def run(
     ] = False,
 ) -> None:
     """Run the paper's comparison; Ctrl-C and again at any time. What fails is reported, and the others go on."""
-    prepare_torch()
+    require_torch()
     from sketchhash import datasets
     from sketchhash.benchmark.comparison.entries import plan
     from sketchhash.benchmark.comparison.running import Comparison, Failed
@@ -63,7 +64,7 @@ def run(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     entries = plan(names or None, _code_lengths("bits", bits), *_code_lengths("ablation-bits", str(ablation_bits)))
     dataset = with_at_most(datasets.open_dataset(data, photos), most)
-    bench = Workbench(dataset, protocol, recipe, seed, queries, cache or default_cache(), TrainingProgress())
+    bench = Workbench(dataset, protocol, recipe, seed, queries, cache or user_cache(), TrainingProgress())
     comparison = Comparison(bench, out)
     say(
         f"{len(entries)} runs on {dataset.name}: {len(bench.parts.queries):,} queries, "

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, print_json
-from sketchhash.cli.options import CacheFolder, default_cache
-from sketchhash.cli.train import prepare_torch
+from sketchhash.cli.options import CacheFolder
+from sketchhash.errors import require_torch
+from sketchhash.files import user_cache
 
 
 def trunks(
@@ -27,7 +28,7 @@ def trunks(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit plain methods to the features that runs have frozen, and score them beside the runs' own codes."""
-    prepare_torch()
+    require_torch()
     from sketchhash import datasets
     from sketchhash.benchmark import same_trunks
     from sketchhash.dsh import runs
@@ -40,7 +41,7 @@ def trunks(
     progress, lines = TrainingProgress(), []
     for folder in run:
         job, network = runs.reopen(folder, dataset)
-        inputs = NetworkInputs(dataset, network, job.recipe, job.seed, cache or default_cache(), progress)
+        inputs = NetworkInputs(dataset, network, job.recipe, job.seed, cache or user_cache(), progress)
         settings = EvaluationData(collections, job.split).settings()
         with progress.stage(f"{job.bits} bits", len(same_trunks.METHODS) * len(settings)) as advance:
             for line in same_trunks.compare(job, inputs, settings):

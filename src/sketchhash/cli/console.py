@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import typer
@@ -75,23 +75,13 @@ def progress(description: str, total: int) -> Iterator[Callable[[], None]]:
 class TrainingProgress:
     """Show a training run: a progress bar for each stage, and a line for each epoch."""
 
-    def __init__(self, loud: bool = True) -> None:
-        """Print nothing when not ``loud``, as in all but the first of several processes."""
-        self.loud = loud
-
-    @contextmanager
-    def stage(self, name: str, steps: int) -> Iterator[Callable[[], None]]:
+    def stage(self, name: str, steps: int) -> AbstractContextManager[Callable[[], None]]:
         """Show a progress bar for a stage."""
-        if self.loud:
-            with progress(name, steps) as advance:
-                yield advance
-        else:
-            yield lambda: None
+        return progress(name, steps)
 
     def report(self, entry: Mapping[str, object]) -> None:
         """Print the figures of an epoch."""
-        if self.loud:
-            numbers = (
-                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in entry.items()
-            )
-            say("  ".join(numbers))
+        numbers = (
+            f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in entry.items()
+        )
+        say("  ".join(numbers))

@@ -13,10 +13,11 @@ import typer
 
 from sketchhash.cli import console
 from sketchhash.cli.console import printable
-from sketchhash.cli.index import LabelSource, index
-from sketchhash.cli.options import ModelFolder, default_cache
+from sketchhash.cli.index import show_indexing
+from sketchhash.cli.options import ModelFolder
 from sketchhash.cli.serve import serve
 from sketchhash.errors import UnwritableState
+from sketchhash.files import user_cache
 
 if TYPE_CHECKING:
     from sketchhash.demo import DemoPhotos, Finding
@@ -42,6 +43,7 @@ def demo(
     ] = None,
 ) -> None:
     """Search photos by drawing, at once: yours, Tux Paint's stamps, or painted ones; Ctrl-C ends it."""
+    from sketchhash.api import Gallery
     from sketchhash.model.folder import default_model_folder
     from sketchhash.server import listen
 
@@ -49,16 +51,9 @@ def demo(
     if not check:
         listen("127.0.0.1", port).close()  # a port that is taken should show now, not after indexing
     try:
-        chosen = _choose(photos, (cache or default_cache()) / "demo")
-        with redirect_stdout(sys.stderr):  # here, how indexing went is talk
-            index(
-                places=[chosen.folder],
-                gallery=chosen.gallery,
-                model=folder,
-                labels=LabelSource.FOLDER,
-                prune=True,
-                reindex=True,
-            )
+        chosen = _choose(photos, (cache or user_cache()) / "demo")
+        with redirect_stdout(sys.stderr), Gallery(chosen.gallery, folder, reindex=True) as gallery:
+            show_indexing(gallery.index_events(chosen.folder, labels="folder", prune=True), list_failures=False)
         if check:
             _check(chosen.gallery, folder)
         else:
@@ -68,8 +63,8 @@ def demo(
         raise typer.Exit(console.INTERRUPTED) from None
 
 
-class _Talk:
-    """Shows on standard error what getting photos tells."""
+class _Progress:
+    """Show progress on standard error."""
 
     def say(self, text: str) -> None:
         console.say(text)
@@ -82,7 +77,7 @@ def _choose(folder: Path | None, shelf: Path) -> DemoPhotos:
     from sketchhash.demo import choose_photos, own_photos
 
     try:
-        return choose_photos(shelf, _Talk()) if folder is None else own_photos(folder, shelf)
+        return choose_photos(shelf, _Progress()) if folder is None else own_photos(folder, shelf)
     except OSError as problem:
         raise UnwritableState(
             f"The photos cannot be kept in {printable(shelf)}: {problem.strerror}. "

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from sketchhash.cli.console import progress, say
-from sketchhash.cli.options import AsJson, CacheFolder, MoreDatasets, PhotosFolder, default_cache
+from sketchhash.cli.options import AsJson, CacheFolder, MoreDatasets, PhotosFolder
+from sketchhash.files import user_cache
 
 
 def evaluate(
@@ -45,7 +46,7 @@ def evaluate(
         split=datasets.Split.read(split) if split else None,
         searched=[datasets.open_dataset(other) for other in search or ()],
         limit=evaluation.PhotoLimit(most, seed) if most else None,
-        cache=cache or default_cache(),
+        cache=cache or user_cache(),
         threads=threads,
         progress=progress,
     )

@@ -34,18 +34,19 @@ class Format(StrEnum):
 
 
 @app.command()
-def info(gallery: GalleryPath, json: AsJson = False) -> None:
+def info(gallery: GalleryPlace, json: AsJson = False) -> None:
     """Print how many photos a gallery has, with which labels, and which model encoded them."""
-    from sketchhash.gallery import GalleryFile
+    from sketchhash.engines import open_gallery
 
-    with GalleryFile.open(gallery) as opened:
-        found = opened.info()
+    with open_gallery(gallery) as opened:
+        place, found = opened.place, opened.info()
     last = found.last_indexed
     if json:
         typer.echo(exact_json({**asdict(found), "last_indexed": last and last.isoformat()}, indent=2))
         return
+    typer.echo(f"gallery       {printable(place)}")
     typer.echo(f"photos        {found.photos:,}")
-    typer.echo(f"model         {found.model.name}, {found.model.bits} bits ({found.model.fingerprint[:12]})")
+    typer.echo(f"model         {printable(found.model.name)}, {found.model.bits} bits ({found.model.fingerprint[:12]})")
     typer.echo(f"size          {found.bytes:,} bytes")
     typer.echo(f"last indexed  {f'{last:%Y-%m-%d %H:%M} UTC' if last else 'never'}")
     typer.echo(f"labels        {len(found.labels):,}")

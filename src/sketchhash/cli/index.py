@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+import time
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import asdict
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
@@ -12,19 +15,16 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from sketchhash.cli.console import INTERRUPTED, exact_json, printable, say
-from sketchhash.cli.options import GalleryPath, ModelFolder, load_model
-from sketchhash.errors import IncompatibleGallery
+from sketchhash.cli.options import GalleryPath, ModelFolder, default_gallery
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from sketchhash.gallery import Event, GalleryFile, Summary
-    from sketchhash.gallery.workers import Workers
-    from sketchhash.model import Model
+    from sketchhash.gallery import Event, Progress, Summary, Workers
 
 
 class LabelSource(StrEnum):
-    """Where labels of photos come from."""
+    """Where the labels of photos come from."""
 
     FOLDER = "folder"
 
@@ -40,39 +40,43 @@ def index(
     reindex: Annotated[
         bool, typer.Option("--reindex", help="If the gallery was made with another model, empty it first.")
     ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on with what changes, until Ctrl-C.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Continue with what changes, until Ctrl-C.")] = False,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Read and encode in so many processes; one for each core is best."),
+        typer.Option(min=1, max=1024, help="Read and encode in this many processes; one for each core is best."),
     ] = None,
     ray: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Read and encode on a Ray cluster: host:port, auto, or local to try it."),
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List every file that was left out, not only in the first run.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print every event as one line of JSON.")] = False,
 ) -> None:
-    """Encode the photos in folders that are new or changed; stop it at any time, and the same command goes on."""
-    from sketchhash.gallery import index_events, watch_folders
+    """Encode the photos in folders that are new or changed. Stop it at any time: the same command continues."""
+    from sketchhash.api import Gallery
 
-    loaded = load_model(model)
-    pool = _workers(model, workers, ray)
-    with ExitStack() as stack:
-        opened = stack.enter_context(_open(gallery, loaded, reindex))
-        run = watch_folders if watch else index_events
-        events = run(opened, loaded, places, "folder" if labels else None, prune, pool)
-        stack.enter_context(closing(events))
-        tell = print_event if json else stack.enter_context(IndexingProgress()).tell
+    encoders = _workers(model, workers, ray)
+    with Gallery(gallery, model, reindex=reindex) as opened:
+        run = opened.watch if watch else opened.index_events
+        events = run(*places, labels="folder" if labels else None, prune=prune, workers=encoders)
         try:
-            for event in events:
-                tell(event)
+            if json:
+                _print_events(events)
+            else:
+                show_indexing(events, list_failures=verbose or not len(opened))
         except KeyboardInterrupt:
-            say("Stopped. Every photo stored so far is kept; the same command goes on with the rest.")
+            say("Stopped. Every photo stored so far is kept; the same command continues with the rest.")
             raise typer.Exit(INTERRUPTED) from None
+        if len(opened) and not json:
+            at = "" if gallery == default_gallery() else f" --gallery {printable(gallery)}"
+            say(f"To search by drawing, type: sketchhash serve --open{at}")
 
 
 def _workers(model: Path | None, workers: int | None, ray: str | None) -> Workers | None:
+    from sketchhash.gallery import WorkerProcesses
     from sketchhash.gallery.ray_workers import RayWorkers
-    from sketchhash.gallery.workers import WorkerProcesses
     from sketchhash.model.folder import default_model_folder
 
     folder = default_model_folder() if model is None else model
@@ -81,95 +85,109 @@ def _workers(model: Path | None, workers: int | None, ray: str | None) -> Worker
     return None if workers is None else WorkerProcesses(folder, workers)
 
 
-def _open(path: Path, model: Model, reindex: bool) -> GalleryFile:
-    from sketchhash.gallery import GalleryFile
-
-    try:
-        return GalleryFile.create(path, model)
-    except IncompatibleGallery:
-        if not reindex:
-            raise
-    with GalleryFile.open(path) as old, old.writing() as writer:
-        writer.start_over(model)
-    return GalleryFile.open(path, model)
-
-
-def print_event(event: Event) -> None:
-    """Print an event as one line of JSON; mere signs of life are left out."""
+def _print_events(events: Generator[Event, None, None]) -> None:
+    """Print each event as one line of JSON; `Watching`, which only shows that the process lives, is left out."""
     from sketchhash.gallery import Watching
 
-    if not isinstance(event, Watching):
-        typer.echo(exact_json({"event": type(event).__name__.lower(), **asdict(event)}))
+    with closing(events):
+        for event in events:
+            if not isinstance(event, Watching):
+                typer.echo(exact_json({"event": type(event).__name__.lower(), **asdict(event)}))
+
+
+def show_indexing(events: Generator[Event, None, None], list_failures: bool) -> None:
+    """Consume events, and show them as `IndexingProgress` does."""
+    with closing(events), IndexingProgress(list_failures) as progress:
+        for event in events:
+            progress.show(event)
 
 
 class IndexingProgress:
-    """Shows indexing to a person: failures and summaries, and on a terminal a bar with rate and time left."""
+    """Show indexing on a terminal: failures, a summary, and a bar with the rate of encoding and the time left."""
 
-    def __init__(self) -> None:
-        """Prepare a bar; it appears with the first progress."""
+    def __init__(self, list_failures: bool = True) -> None:
+        """Prepare the bar, which appears with the first `Progress`.
+
+        Args:
+            list_failures: Print every file that was left out. Otherwise only the summary counts them, by reason:
+                files that cannot be read fail again in every run.
+        """
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
 
         console = Console(stderr=True)
-        self._bar = Progress(
+        self._bar = Bar(
             TextColumn("indexing"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
             console=console,
             disable=not console.is_terminal,
             transient=True,
         )
+        self._list_failures = list_failures
         self._task: TaskID | None = None
-        self._last_said = ""
+        self._speed = Speed()
+        self._last_message = ""
 
     def __enter__(self) -> Self:
-        """Take the bar away at the end of the block."""
+        """Remove the bar at the end of the block."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar away."""
-        self._take_away()
+        """Remove the bar."""
+        self._remove_bar()
 
-    def tell(self, event: Event) -> None:
+    def show(self, event: Event) -> None:
         """Show an event."""
         from sketchhash import gallery
 
         match event:
-            case gallery.Progress(done, total):
-                self._advance(done, total)
-            case gallery.Failure(path, reason):
-                say(f"Left out {printable(path)}: {reason}")
+            case gallery.Progress():
+                self._advance(event)
+            case gallery.Failure():
+                if self._list_failures:
+                    self._say(f"Left out {printable(event.path)}: {event.reason}")
             case gallery.Waiting():
                 self._say_once("Another process is writing to the gallery; waiting for it ...")
             case gallery.Watching():
                 self._say_once("Watching for changes; Ctrl-C ends it.")
             case gallery.Summary():
-                self._take_away()
+                self._remove_bar()
                 self._sum_up(event)
 
-    def _advance(self, done: int, total: int) -> None:
+    def _advance(self, progress: Progress) -> None:
         if self._task is None:
             self._bar.start()
-            self._task = self._bar.add_task("indexing", total=total, rate="")
-        self._bar.update(self._task, completed=done, total=total)
-        speed = next(task.speed for task in self._bar.tasks if task.id == self._task)
-        if speed is not None:
-            self._bar.update(self._task, rate=f"{speed:.1f} photos/s")
+            self._task = self._bar.add_task("indexing", rate="")
+        self._speed.update(progress.encoded, time.monotonic())
+        self._bar.update(
+            self._task,
+            completed=progress.done,
+            total=progress.total,
+            rate=self._speed.describe(progress.total - progress.done),
+        )
 
-    def _take_away(self) -> None:
+    def _remove_bar(self) -> None:
         if self._task is not None:
             self._bar.remove_task(self._task)
             self._bar.stop()
             self._task = None
 
-    def _say_once(self, text: str) -> None:
-        if text != self._last_said:
+    def _say(self, text: str) -> None:
+        # Printed through the bar's console, a message stands above the bar and not at its end.
+        if self._task is not None and not self._bar.disable:
+            self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        else:
             say(text)
-            self._last_said = text
+
+    def _say_once(self, text: str) -> None:
+        if text != self._last_message:
+            self._say(text)
+            self._last_message = text
 
     def _sum_up(self, summary: Summary) -> None:
         numbers = {
@@ -180,8 +198,53 @@ class IndexingProgress:
             "unchanged": summary.unchanged,
             "left out": len(summary.failed),
         }
-        # While watching, files that are no photos change too: that is no news.
-        if any(numbers.values()) or not self._last_said:
+        # While watching, files that are not photos change too: they are not worth a line.
+        if any(numbers.values()) or not self._last_message:
             typer.echo(
                 ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number) or "no photos found"
             )
+        if summary.failed and not self._list_failures:
+            for cause, count in summary.causes().items():
+                say(f"  {count:,} × {cause}")
+            say("To list the files that were left out, add --verbose.")
+
+
+class Speed:
+    """The rate of encoding, over about the last minute.
+
+    Only photos that were really encoded count: a run that continues passes over known files thousands of times faster.
+    """
+
+    _WINDOW = 60.0
+
+    def __init__(self) -> None:
+        """Start with no measurement."""
+        self._points: list[tuple[float, int]] = []
+
+    def update(self, encoded: int, now: float) -> None:
+        """Take in that ``encoded`` photos were encoded until ``now``, in seconds."""
+        if not self._points or encoded > self._points[-1][1]:
+            self._points.append((now, encoded))
+        while len(self._points) > 2 and now - self._points[1][0] > self._WINDOW:
+            self._points.pop(0)
+
+    @property
+    def rate(self) -> float | None:
+        """Photos encoded a second, if that is known yet."""
+        if len(self._points) < 2:
+            return None
+        (start, before), (end, after) = self._points[0], self._points[-1]
+        return (after - before) / (end - start) if end > start else None
+
+    def describe(self, left: int) -> str:
+        """Return the rate, and the time that ``left`` files take if all must be encoded, as text.
+
+        >>> speed = Speed()
+        >>> speed.update(0, 0.0); speed.update(40, 2.0)
+        >>> speed.describe(1300)
+        '20.0 photos/s, 0:01:05 left'
+        """
+        rate = self.rate
+        if not rate:
+            return ""
+        return f"{rate:.1f} photos/s, {timedelta(seconds=round(left / rate))} left"

@@ -20,13 +20,6 @@ def default_gallery() -> Path:
     return user_data_path("sketchhash") / "photos.gallery"
 
 
-def default_cache() -> Path:
-    """Return the user's cache folder for what can be computed again."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("sketchhash")
-
-
 def _require_file(place: Path) -> Path:
     from sketchhash.engines.addresses import SCHEMES
 

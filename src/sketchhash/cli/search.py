@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from sketchhash.cli.console import exact_json, printable, say
-from sketchhash.cli.options import GalleryPath, ModelFolder, load_model
+from sketchhash.cli.options import AsJson, GalleryPlace, ModelFolder, load_model
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sketchhash.gallery import GalleryFile, Hit
+    from sketchhash.gallery import Hit, OpenGallery, Prepared, Searcher
 
-# A sheet is to be looked at: more hits than this are printed, but not painted.
+# A sheet is for looking at: hits beyond this many are printed but not painted.
 _PAINTED = 100
 _COLUMNS = 5
 _CELL = 160
@@ -31,77 +31,66 @@ def search(
     sketch: Annotated[
         str, typer.Argument(metavar="SKETCH", help="A picture of a sketch, a JSON file of strokes, or - for stdin.")
     ],
-    gallery: GalleryPath,
+    gallery: GalleryPlace,
     k: Annotated[int, typer.Option("-k", min=1, help="How many photos to find.")] = 20,
     model: ModelFolder = None,
+    photo: Annotated[bool, typer.Option("--photo", help="SKETCH is a photo: find photos like it.")] = False,
     folder: Annotated[Path | None, typer.Option(metavar="DIR", help="Only photos below this folder.")] = None,
     label: Annotated[str | None, typer.Option(metavar="NAME", help="Only photos with this label.")] = None,
     rerank: Annotated[
-        bool,
-        typer.Option(
-            "--rerank/--no-rerank", help="Order the nearest by how sure the network is of each bit, not by distance."
-        ),
+        bool, typer.Option("--rerank/--no-rerank", help="Order the nearest by how sure the network is of each bit.")
     ] = True,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: AsJson = False,
     show: Annotated[Path | None, typer.Option(metavar="FILE", help="Paint sketch and photos on this PNG.")] = None,
 ) -> None:
-    """Print the photos nearest to a sketch: rank, distance in bits, path and label, with tabs between."""
-    from sketchhash.gallery import GalleryFile, Searcher
+    """Print the photos nearest to a sketch: rank, distance in bits, path and label, separated by tabs."""
+    from sketchhash.engines import open_gallery
+    from sketchhash.gallery import Searcher
     from sketchhash.imaging import write_png
 
-    content = _read(sketch)
-    with GalleryFile.open(gallery) as opened:
-        searcher = Searcher(load_model(model), opened)
-        try:
-            prepared = searcher.prepare(content)
-        except UnreadableImage as problem:
-            name = "standard input" if sketch == "-" else printable(sketch)
-            raise UnreadableImage(str(problem).replace("these bytes", name)) from problem
-        hits = searcher.by_values(searcher.encode(prepared), k, folder=folder, label=label, rerank=rerank)
+    loaded = load_model(model)
+    with open_gallery(gallery, loaded) as opened:
+        searcher = Searcher(loaded, opened)
+        query = _prepare(searcher, sketch, "photo" if photo else "sketch")
+        hits = searcher.by_values(searcher.encode(query), k, folder=folder, label=label, rerank=rerank)
         if not hits:
-            _explain_nothing(opened, label)
+            _explain_no_hits(opened, label)
         if show is not None:
-            write_png(show, _sheet(prepared.pixels, hits, opened))
+            write_png(show, _sheet(query.pixels, hits, opened))
     if json:
         typer.echo(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
         return
     for rank, hit in enumerate(hits, start=1):
-        cells = [
-            str(rank),
-            str(hit.distance),
-            printable(hit.path),
-            *([] if hit.label is None else [printable(hit.label)]),
-        ]
-        typer.echo("\t".join(cells))
+        cells = [str(rank), str(hit.distance), printable(hit.path)]
+        typer.echo("\t".join(cells if hit.label is None else [*cells, printable(hit.label)]))
 
 
-def _read(sketch: str) -> bytes:
+def _prepare(searcher: Searcher, sketch: str, kind: Literal["sketch", "photo"]) -> Prepared:
     from sketchhash.imaging import Limits
 
-    most = Limits().bytes + 1  # the decoder refuses what has more
+    if sketch != "-":
+        return searcher.prepare(Path(sketch), kind)
     try:
-        if sketch == "-":
-            return sys.stdin.buffer.read(most)
-        with Path(sketch).open("rb") as file:
-            return file.read(most)
-    except OSError as problem:
-        raise BadArgument(
-            f"The sketch {printable(sketch)} cannot be read: {problem.strerror}. "
-            "Name a picture, a JSON file of strokes, or - for standard input."
-        ) from problem
+        return searcher.prepare(sys.stdin.buffer.read(Limits().bytes + 1), kind)
+    except UnreadableImage as problem:
+        raise UnreadableImage(str(problem).replace("these bytes", "standard input")) from problem
 
 
-def _explain_nothing(gallery: GalleryFile, label: str | None) -> None:
+def _explain_no_hits(gallery: OpenGallery, label: str | None) -> None:
     labels = gallery.info().labels
+    if label is not None and not labels:
+        raise BadArgument(
+            "No photo of this gallery has a label. To give them, type: sketchhash index DIR --labels folder"
+        )
     if label is not None and label not in labels:
-        raise UnknownName("label", label, labels)
-    say("There are no photos to find in this part of the gallery.")
+        raise UnknownName("label", label, map(printable, labels))
+    say("This part of the gallery has no photos.")
 
 
-def _sheet(ink: NDArray[np.uint8], hits: Sequence[Hit], gallery: GalleryFile) -> NDArray[np.uint8]:
+def _sheet(query: NDArray[np.uint8], hits: Sequence[Hit], gallery: OpenGallery) -> NDArray[np.uint8]:
     from sketchhash.imaging import contact_sheet, read_photo
 
-    rows, captions = [[ink]], ["the sketch"]
+    rows, captions = [[query]], ["the query"]
     for start in range(0, min(len(hits), _PAINTED), _COLUMNS):
         row = hits[start : start + _COLUMNS]
         rows.append([read_photo(gallery.thumbnail(hit.id)) for hit in row])

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import print_json, progress, say
-from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, PhotosFolder, default_cache
+from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, PhotosFolder
 from sketchhash.errors import require
+from sketchhash.files import user_cache
 
 if TYPE_CHECKING:
     from sketchhash.tokens import Detector
@@ -82,7 +83,7 @@ def score(
     photos = read_split(data, "test")
     scores = []
     for each in detectors:
-        evaluation = ContourEvaluation(each, (cache or default_cache()) / "contours", Sweep(thresholds), processes)
+        evaluation = ContourEvaluation(each, (cache or user_cache()) / "contours", Sweep(thresholds), processes)
         with progress(each.name, len(photos)) as advance:
             counts = []
             for counted in evaluation.run(photos):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sketchhash.cli.console import TrainingProgress, say
-from sketchhash.cli.options import CacheFolder, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder, default_cache
+from sketchhash.cli.options import CacheFolder, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder
+from sketchhash.errors import require_torch
 
 
 def train(
@@ -49,43 +49,30 @@ def train(
     cache: CacheFolder = None,
 ) -> None:
     """Train Deep Sketch Hashing and write a model folder; Ctrl-C and --resume at any time."""
-    prepare_torch()
-    from sketchhash import datasets
-    from sketchhash.dsh import export, optimisation, runs, training
-    from sketchhash.dsh.recipe import load_recipe
-    from sketchhash.evaluation.ranking import card_scores
+    require_torch()
+    from sketchhash import api, datasets
 
-    collections = [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
-    dataset = datasets.join(collections)
+    collections = [datasets.open_dataset(data, photos), *map(datasets.open_dataset, also or ())]
     if split:
         drawn = datasets.Split.read(split)
     elif everything:
-        drawn = datasets.keep_nothing_out(dataset)
+        drawn = datasets.keep_nothing_out(datasets.join(collections))
     else:
         drawn = datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen_category or (), validation)
-    job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed, start=start)
-    card = export.describe(job, export.read_notes(notes) if notes else None)
-    run = out.with_name(out.name + ".run")
-    with optimisation.started() as group:
-        progress = TrainingProgress(loud=group.is_first)
-        inputs = training.train(job, run, cache or default_cache(), progress, group, resume)
-        if group.is_first:
-            scores = card_scores(inputs, drawn.apply(dataset)) if drawn.query_sketches else {}
-            runs.write_scores(run, scores)
-            runs.draw_log(run)
-            export.export_model(inputs.network, job, out, card, scores)
-            if scores:
-                say(f"mAP {scores['mAP@all']:.3f}, P@200 {scores['P@200']:.3f} on the split's queries.")
-            typer.echo(out)
-
-
-def prepare_torch() -> None:
-    """Check that torch is installed, and let its threads sleep while they wait for each other.
-
-    By default they spin, which costs nothing on an idle machine but made a training step four times slower on a
-    shared one.
-    """
-    from sketchhash.errors import require
-
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read once, when torch is imported
-    require("torch", "train")
+    trained = api.train(
+        collections,
+        out=out,
+        recipe=recipe,
+        bits=bits,
+        seed=seed,
+        split=drawn,
+        start=start,
+        notes=notes,
+        resume=resume,
+        cache=cache,
+        progress=TrainingProgress(),
+    )
+    if trained.scores:
+        say(f"mAP {trained.scores['mAP@all']:.3f}, P@200 {trained.scores['P@200']:.3f} on the split's queries.")
+    if trained.is_first_process:
+        typer.echo(trained.folder)

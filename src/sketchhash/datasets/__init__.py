@@ -6,7 +6,7 @@ recognises what is in a folder; `draw_split` divides it as the paper does.
 
 from sketchhash.datasets.check import DatasetReport, check, contact_sheet
 from sketchhash.datasets.dataset import Dataset, Item, collection, join, pair, photo_pixels, sketch_ink
-from sketchhash.datasets.layouts import LAYOUTS, open_dataset
+from sketchhash.datasets.layouts import LAYOUTS, as_datasets, open_dataset
 from sketchhash.datasets.names import zero_shot_categories, zero_shot_lists
 from sketchhash.datasets.splits import (
     Partition,
@@ -26,6 +26,7 @@ __all__ = [
     "Item",
     "Partition",
     "Split",
+    "as_datasets",
     "check",
     "collection",
     "contact_sheet",

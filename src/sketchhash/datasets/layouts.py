@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +66,17 @@ def open_dataset(source: str | Path, photos: str | Path | None = None) -> Datase
     """Open a dataset folder, or ``"synthetic"``; with ``photos``, the photos of another one."""
     dataset = _open(source)
     return dataset if photos is None else pair(dataset, _open(photos))
+
+
+def as_datasets(data: Dataset | str | Path | Sequence[Dataset]) -> Sequence[Dataset]:
+    """Return a list of datasets: the dataset itself, the one in a folder (or ``"synthetic"``), or those given."""
+    match data:
+        case Dataset():
+            return [data]
+        case Path() | str():
+            return [open_dataset(Path(data).expanduser())]
+        case _:
+            return data
 
 
 def _open(source: str | Path) -> Dataset:

@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from sketchhash.datasets import Dataset, Split, open_dataset
+from sketchhash.datasets import Dataset, Split, as_datasets
 from sketchhash.errors import BadArgument, SplitProblem
 from sketchhash.evaluation.encodings import Encodings, Medium
 from sketchhash.evaluation.metrics import Interval, Score
 from sketchhash.evaluation.quality import CategoryQuality, SettingQuality, score_setting
 from sketchhash.evaluation.settings import EvaluationData, PhotoLimit
-from sketchhash.files import replacing
+from sketchhash.files import replacing, user_cache
 from sketchhash.model import Model
 from sketchhash.results import NO_VALUE, compact_json, markdown_table
 
@@ -140,7 +140,7 @@ def evaluate(
     Raises:
         BadArgument: If no sketch has a photo of its category to find.
     """
-    collections = _datasets(data)
+    collections = as_datasets(data)
     others = list(searched)
     split = split or _training_split(model, collections)
     loaded = model if isinstance(model, Model) else Model.load(Path(model).expanduser())
@@ -148,7 +148,7 @@ def evaluate(
     settings = material.settings(others)
     if not settings:
         raise BadArgument("No sketch here can find a photo: give data with sketches, and photos of the same things.")
-    encodings = Encodings(loaded, cache or _user_cache(), threads)
+    encodings = Encodings(loaded, cache or user_cache(), threads)
     for medium, items in (
         (Medium.SKETCH, [item for setting in settings for item in setting.queries]),
         (Medium.PHOTO, [item for setting in settings for item in setting.gallery]),
@@ -173,16 +173,6 @@ def evaluate(
     )
 
 
-def _datasets(data: Dataset | Path | str | Sequence[Dataset]) -> Sequence[Dataset]:
-    match data:
-        case Dataset():
-            return [data]
-        case Path() | str():
-            return [open_dataset(str(data))]
-        case _:
-            return data
-
-
 def _training_split(model: Model | Path | str, collections: Sequence[Dataset]) -> Split | None:
     """Return the split that `sketchhash train` left beside a model folder, if it was drawn from this data."""
     if isinstance(model, Model):
@@ -197,12 +187,6 @@ def _training_split(model: Model | Path | str, collections: Sequence[Dataset]) -
     except SplitProblem:
         return None
     return split
-
-
-def _user_cache() -> Path:
-    from platformdirs import user_cache_path
-
-    return user_cache_path("sketchhash")
 
 
 @contextmanager
