@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sketchhash.baselines import CATALOGUE, Distance, Fitted, Input, card_of, load_fitted
-from sketchhash.benchmark.encoded import rank_encodings
 from sketchhash.errors import BadArgument, MissingExtra, NotFitted
 from sketchhash.evaluation import mean_average_precision, rank_distances
+from sketchhash.paper.methods import rank_encodings
 
 SEED = 5
 SMALL = 16

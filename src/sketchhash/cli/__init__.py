@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import benchmark, data, demo, evaluate, gallery, index, model, search, serve, tokens, train
+from sketchhash.cli import data, demo, evaluate, gallery, index, model, paper, search, serve, tokens, train
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -46,7 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
-app.add_typer(benchmark.app, name="benchmark")
+app.add_typer(paper.app, name="paper")
 app.add_typer(gallery.app, name="gallery")
 app.add_typer(model.app, name="model")
 app.add_typer(tokens.app, name="tokens")

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from sketchhash.baselines import CATALOGUE, Distance, Kind, Views
-from sketchhash.benchmark.encoded import rank_encodings
 from sketchhash.errors import BadArgument, NotFitted
 from sketchhash.evaluation import mean_average_precision
+from sketchhash.paper.methods import rank_encodings
 
 from .conftest import draw_sketch, paint_photo
 

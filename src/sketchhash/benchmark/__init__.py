@@ -1,1 +1,0 @@
-"""Compare methods on one split, as in the paper, and measure speed."""

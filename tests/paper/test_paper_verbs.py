@@ -1,0 +1,75 @@
+import pytest
+from typer.testing import CliRunner
+
+from sketchhash.baselines import CATALOGUE
+from sketchhash.baselines.crossview.cca import CanonicalCorrelation
+from sketchhash.cli import app
+from sketchhash.paper import Records
+
+
+@pytest.fixture
+def run():
+    return lambda *arguments: CliRunner().invoke(app, ["paper", *map(str, arguments)])
+
+
+@pytest.fixture
+def compare(run, fakes, world, quick_recipe, tmp_path, monkeypatch):
+    """Give a function that runs some methods on the small world."""
+    monkeypatch.setattr("sketchhash.datasets.open_dataset", lambda data, photos=None: world)
+    options = ("--recipe", quick_recipe, "--queries", 3, "--bits", "8", "--cache", tmp_path / "cache")
+    return lambda *more: run("run", "--data", "toy", "--out", tmp_path / "results", *options, *more)
+
+
+def test_the_list_has_every_method_with_its_choices(run):
+    result = run("run", "--list")
+    assert result.exit_code == 0
+    for card in CATALOGUE:
+        assert f"{card.name}: {card.title}" in result.stdout
+        assert all(choice in result.stdout for choice in card.choices)
+    assert "without-tokens: C2-Net" in result.stdout
+
+
+def test_methods_run_and_are_reported(compare, run, tmp_path):
+    result = compare("--method", "class-codes", "--method", "dsh", "--most", 4)
+    assert result.exit_code == 0, result.output
+    assert "[1/2] class-codes, 8" in result.stderr
+    assert "12 photos to find" in result.stderr
+    assert result.stdout.strip() == str(tmp_path / "results")
+
+    report = run("report", "--results", tmp_path / "results", "--data", "toy")
+    assert report.exit_code == 0, report.output
+    assert str(tmp_path / "results" / "report" / "photos-not-to-publish" / "figure-6.png") in report.stdout.splitlines()
+    again = compare("--method", "class-codes", "--method", "dsh", "--most", 4)
+    assert again.stderr.count("finished before") == 2
+
+
+def test_a_crash_ends_with_1_after_all_others(compare, run, tmp_path, monkeypatch):
+    def crash(*_):
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(CanonicalCorrelation, "fit", crash)
+    result = compare("--method", "cca", "--method", "dsh")
+    assert result.exit_code == 1
+    assert "cca-8 failed: RuntimeError: no luck" in result.stderr
+    assert "These failed: cca-8." in result.stderr
+    assert "Traceback" not in result.output
+    assert [run.entry.slug for run in Records(tmp_path / "results").runs()] == ["dsh-8"]
+
+    report = run("report", "--results", tmp_path / "results")
+    assert "photos-not-to-publish" not in report.stdout
+    assert "--data" in report.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        (("--method", "cqa"), "Did you mean 'cca'"),
+        (("--bits", "12"), "multiples of 8"),
+        (("--protocol", "sean"), "Did you mean 'seen'"),
+    ],
+)
+def test_a_bad_argument_stops_before_anything_runs(compare, tmp_path, option, complaint):
+    result = compare(*option)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert not (tmp_path / "results").exists()
