@@ -10,7 +10,7 @@ from sketchhash.model import Model
 
 @pytest.fixture(scope="session")
 def make_model(make_model_folder):
-    """Give a function that makes tiny models."""
+    """Return a function that makes tiny models."""
     return lambda **options: Model.load(make_model_folder(**options))
 
 
@@ -21,7 +21,7 @@ def other_model(make_model):
 
 @pytest.fixture
 def photo():
-    """Give a function that writes a photo, different for each seed."""
+    """Return a function that writes a photo, different for each seed."""
 
     def write(path, seed=0):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def gallery(tmp_path, model):
 
 @pytest.fixture
 def index(gallery, model, folder):
-    """Give a function that indexes the folder and gives the summary."""
+    """Return a function that indexes the folder and returns the summary."""
 
     def run(places=None, **options):
         *_, summary = index_events(gallery, model, places or [folder], **options)
@@ -59,7 +59,7 @@ def index(gallery, model, folder):
 
 @pytest.fixture
 def counts():
-    """Give a function that tells the numbers of a summary that are not zero."""
+    """Return a function that tells the numbers of a summary that are not zero."""
 
     def tell(summary):
         numbers = {name: getattr(summary, name) for name in ("added", "updated", "moved", "unchanged", "removed")}

@@ -74,7 +74,7 @@ class CommandLine:
         self._server, self._out = server, out
 
     def run(self, *arguments, seconds=60.0, from_first_event=False):
-        """Give the exit code, negative if the process was killed, and the events that it printed."""
+        """Return the exit code, negative if the process was killed, and the events that it printed."""
         self._out.unlink(missing_ok=True)
         order = [list(map(str, arguments)), str(self._out), seconds, from_first_event]
         self._server.stdin.write(json.dumps(order) + "\n")
@@ -183,7 +183,7 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_run_goes_on(
 
 @pytest.fixture
 def indexing(tmp_path, folder, model_folder):
-    """Give the command that indexes a folder, to be run in a process of its own."""
+    """Return the command that indexes a folder, to be run in a process of its own."""
 
     def command(gallery, *options, place=folder):
         arguments = ("index", place, "--gallery", gallery, "--model", model_folder, *options)
@@ -199,7 +199,7 @@ def many_photos(folder, photo):
 
 
 def output(command, **options):
-    """Give the exit code of a command, its data and its talk."""
+    """Return the exit code of a command, its data and its talk."""
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **options)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout, done.stderr
@@ -207,7 +207,7 @@ def output(command, **options):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """Give a disk in memory, and a function that sets its size."""
+    """Return a disk in memory, and a function that sets its size."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=False).returncode:
@@ -247,7 +247,7 @@ def test_where_files_may_not_grow_what_fitted_is_kept(indexing, model, folder, m
 
 @pytest.fixture
 def unprivileged():
-    """Give what to put before a command so that permissions hold for it, even if root runs the tests."""
+    """Return what to put before a command so that permissions hold for it, even if root runs the tests."""
     if os.geteuid() != 0:
         return []
     if shutil.which("setpriv") is None:

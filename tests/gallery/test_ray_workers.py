@@ -38,7 +38,7 @@ def cluster(model_folder):
 
 @pytest.fixture
 def ray(cluster):
-    """Give the module; it must not be imported before the cluster is started."""
+    """Return the module; it must not be imported before the cluster is started."""
     return import_module("ray")
 
 

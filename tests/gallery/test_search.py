@@ -20,7 +20,7 @@ BITS = 32
 
 @pytest.fixture
 def put(gallery):
-    """Give a function that stores a photo with given values, and gives its id."""
+    """Return a function that stores a photo with given values, and returns its id."""
 
     def store(name, values, label=None):
         code = pack(values[np.newaxis]).tobytes()

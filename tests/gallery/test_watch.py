@@ -11,7 +11,7 @@ from sketchhash.gallery import watch as watch_module
 
 @pytest.fixture
 def watch(gallery, model, folder):
-    """Give a function that starts watching and gives one that waits until the gallery is as expected."""
+    """Return a function that starts watching and gives one that waits until the gallery is as expected."""
     running = []
 
     def start(**options):

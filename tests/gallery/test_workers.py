@@ -15,7 +15,7 @@ from sketchhash.gallery.workers import KnownContents, Task, WorkerLost, WorkerPr
 
 
 class FakePool:
-    """Gives back what it is asked to examine; a file whose name is a number kills so many workers."""
+    """Returns what it is asked to examine; a file whose name is a number kills so many workers."""
 
     def __init__(self, size=2, work=lambda tasks: None):
         self.size, self.work = size, work

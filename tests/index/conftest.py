@@ -15,7 +15,7 @@ from sketchhash.index.protocol import Hits
 
 @pytest.fixture(scope="session")
 def clustered() -> Callable[..., NDArray[np.uint8]]:
-    """Give a function that makes packed codes around random centres, with a share of their bits flipped."""
+    """Return a function that makes packed codes around random centres, with a share of their bits flipped."""
 
     def make(size: int, bits: int, centres: int = 5, flipped: float = 0.08, seed: int = 0) -> NDArray[np.uint8]:
         rng = np.random.default_rng(seed)
@@ -27,7 +27,7 @@ def clustered() -> Callable[..., NDArray[np.uint8]]:
 
 @pytest.fixture(scope="session")
 def expected() -> Callable[..., Hits]:
-    """Give a function that finds the hits of one query the plainest way: sort everything by (distance, id)."""
+    """Return a function that finds the hits of one query the plainest way: sort everything by (distance, id)."""
 
     def find(ids: NDArray[np.int64], codes: NDArray[np.uint8], query: NDArray[np.uint8], k: int, radius: int) -> Hits:
         distances = hamming(query[None], codes)[0]
@@ -40,7 +40,7 @@ def expected() -> Callable[..., Hits]:
 
 @pytest.fixture(scope="session")
 def assert_same_hits() -> Callable[[list[Hits], list[Hits]], None]:
-    """Give a function that compares the hits of many queries, id for id."""
+    """Return a function that compares the hits of many queries, id for id."""
 
     def compare(found: list[Hits], expected: list[Hits]) -> None:
         assert len(found) == len(expected)
@@ -54,7 +54,7 @@ def assert_same_hits() -> Callable[[list[Hits], list[Hits]], None]:
 
 @pytest.fixture(scope="session")
 def make_index(request) -> Callable[[str, int], Index]:
-    """Give a function that makes an index without codes; an engine's is made once and emptied, which is faster."""
+    """Return a function that makes an index without codes; an engine's is made once and emptied, which is faster."""
     kept: dict[tuple[str, int], Index] = {}
 
     def make(name: str, bits: int) -> Index:

@@ -8,6 +8,6 @@ import sys
 
 
 def after(statement, command):
-    """Give a command that first runs a statement of Python, and then becomes ``command``, whose program has a path."""
+    """Return a command that first runs a Python statement, and then becomes ``command``, whose program has a path."""
     program = f"import os, resource, signal, sys; {statement}; os.execv(sys.argv[1], sys.argv[1:])"
     return [sys.executable, "-IS", "-c", program, *map(str, command)]
