@@ -100,7 +100,7 @@ class IncompatibleGallery(SketchHashError):
 
 
 class NotFitted(SketchHashError):
-    """A method asked to encode before it was fitted."""
+    """A method cannot encode before it is fitted."""
 
 
 class TrainingDiverged(SketchHashError):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import print_json, progress, say
+from sketchhash.cli.options import AsJson, PhotosFolder
 from sketchhash.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -16,21 +17,17 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Look at datasets, divide them into splits, make the synthetic one.", no_args_is_help=True)
 
-Source = Annotated[str, typer.Argument(metavar="DIR", help="A dataset's folder, or the word 'synthetic'.")]
-Photos = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Take the photos from this other dataset, by category name.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Source = Annotated[str, typer.Argument(metavar="DIR", help="A dataset's folder, or 'synthetic'.")]
 
 
 @app.command()
 def check(
     source: Source,
-    photos: Photos = None,
+    photos: PhotosFolder = None,
     names_only: Annotated[bool, typer.Option("--names-only", help="Do not open the pictures.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Say what is recognised in a folder; exit 1 when nothing can be trained or measured with it."""
+    """Check a dataset and print what is recognised; exit 1 if nothing can be trained or measured with it."""
     from sketchhash import datasets
 
     dataset = datasets.open_dataset(source, photos)
@@ -50,11 +47,11 @@ def check(
 def split(
     source: Source,
     out: Annotated[Path, typer.Option(help="The split file to write.")],
-    photos: Photos = None,
+    photos: PhotosFolder = None,
     queries: Annotated[int, typer.Option(help="Query sketches a category (the paper: 10, and 50 for Sketchy).")] = 10,
-    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the draw.")] = 0,
     unseen_photos: Annotated[
-        float, typer.Option(help="Share of the photos to keep out of training and to search alone.")
+        float, typer.Option(help="The share of photos to keep out of training and to search alone.")
     ] = 0.0,
     zero_shot: Annotated[
         str | None,
@@ -66,7 +63,7 @@ def split(
     ] = 0,
     json: AsJson = False,
 ) -> None:
-    """Draw who trains, who asks and who is searched, and write it to a file anyone can repeat."""
+    """Divide a dataset into training items, queries and gallery, and write the split to a file."""
     from sketchhash import datasets
 
     dataset = datasets.open_dataset(source, photos)
@@ -106,7 +103,7 @@ def synthesise(
     out: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write to.")],
     sketches: Annotated[int, typer.Option(help="Sketches a category.")] = 80,
     photos: Annotated[int, typer.Option(help="Photos a category.")] = 80,
-    seed: Annotated[int, typer.Option(help="Another seed, another world.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the world.")] = 0,
 ) -> None:
     """Write the synthetic world as folders: sketches/<category>/*.png and photos/<category>/*.jpg."""
     from sketchhash.datasets import synthetic
@@ -123,7 +120,7 @@ def synthesise(
 def sheet(
     source: Source,
     out: Annotated[Path, typer.Option(help="The PNG picture to write.")],
-    photos: Photos = None,
+    photos: PhotosFolder = None,
     each: Annotated[int, typer.Option(min=1, max=20, help="Sketches and photos a category.")] = 4,
 ) -> None:
     """Paint a contact sheet: some sketches and photos of every category that has both."""

@@ -42,7 +42,7 @@ def demo(
         Path | None, typer.Option(metavar="DIR", help="Where photos and their gallery are kept for the next time.")
     ] = None,
 ) -> None:
-    """Search photos by drawing, at once: yours, Tux Paint's stamps, or painted ones; Ctrl-C ends it."""
+    """Try searching by drawing, in your own photos, Tux Paint's stamps or synthetic ones; Ctrl-C stops it."""
     from sketchhash.api import Gallery
     from sketchhash.model.folder import default_model_folder
     from sketchhash.server import listen

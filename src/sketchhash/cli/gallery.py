@@ -128,7 +128,7 @@ def export(
         Path | None, typer.Option(metavar="FILE", help="The file to write; by default standard output.")
     ] = None,
 ) -> None:
-    """Write everything a gallery knows about its photos as text, codes included."""
+    """Write all records of a gallery as text, including codes."""
     from sketchhash.files import replacing
     from sketchhash.gallery import GalleryFile
 

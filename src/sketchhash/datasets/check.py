@@ -1,4 +1,4 @@
-"""Find out what is wrong with a dataset before hours are spent on it: counts, unreadable files, a contact sheet."""
+"""Check a dataset before training on it: counts, unreadable files, a contact sheet."""
 
 from __future__ import annotations
 
