@@ -8,6 +8,7 @@ from sketchhash.errors import BadArgument
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
 from sketchhash.tokens import TokenStyle, detector, thin, token_map
 from sketchhash.tokens.contours import components, draw, strong_contours, touching, without_specks
+from sketchhash.tokens.filters import blur
 
 GRADIENT = detector("gradient")
 
@@ -311,3 +312,25 @@ def test_the_pen_is_the_pen_of_the_sketches():
     difference = np.abs(ink_of(draw(mask, size, style.line_width)) - ink_of(rasterise(line, size, style)))
     middle = slice(30, 90)
     assert difference[middle, middle].max() < 0.12
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "style",
+    [
+        TokenStyle(fewest=1),
+        TokenStyle(threshold=0.1, most_ink=0.02, fewest=1),
+        TokenStyle(threshold=0, floor=0, most_ink=0.3, fewest=1),
+        TokenStyle(threshold=1, fewest=1),
+        TokenStyle(threshold=0.3, most_ink=0, fewest=1),
+    ],
+)
+def test_looking_for_strong_ridges_alone_finds_what_looking_for_all_finds(seed, style):
+    rng = np.random.default_rng(seed)
+    scores = blur(rng.random((50, 70), dtype=np.float32), 0.5 + seed / 2)
+    scores[:, :3] += np.float32(seed == 3)  # the highest scores, at the border, are on no ridge
+    ridges = thin(scores)
+    crowded = np.quantile(ridges, 1 - style.most_ink, method="higher")
+    expected = (ridges >= style.threshold * ridges.max()) & (ridges > crowded) & (ridges.max() >= style.floor)
+    np.testing.assert_array_equal(strong_contours(scores, style), expected)
+    np.testing.assert_array_equal(strong_contours(np.asfortranarray(scores), style), expected)

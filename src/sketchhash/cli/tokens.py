@@ -22,6 +22,9 @@ BsdsFolder = Annotated[Path, typer.Option("--data", metavar="DIR", help="BSDS500
 ForestFile = Annotated[
     Path | None, typer.Option("--forest", metavar="FILE", help="The forest of sketch-tokens, if not the shipped one.")
 ]
+NetworkFile = Annotated[
+    Path | None, typer.Option("--network", metavar="FILE", help="The network of contour-net, if not the shipped one.")
+]
 
 
 @app.command()
@@ -58,6 +61,51 @@ def train(
     typer.echo(out)
 
 
+@app.command("train-network")
+def train_network(
+    data: BsdsFolder,
+    out: Annotated[Path, typer.Option(help="The network to write, an .npz file.")],
+    photos: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A folder of other photos, to learn the teacher's scores from.")
+    ] = None,
+    count: Annotated[int, typer.Option(min=0, help="How many of them.")] = 200,
+    teacher: Annotated[str, typer.Option(metavar="NAME", help="The detector whose scores it learns.")] = "hed",
+    steps: Annotated[int, typer.Option(min=1, help="Training steps.")] = 4000,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of everything random.")] = 0,
+    work: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to keep labels and checkpoints; by default OUT.work.")
+    ] = None,
+) -> None:
+    """Train the contour network. Stop it at any time: the same command continues."""
+    for package in ("torch", "onnx", "scipy"):
+        require(package, "train")
+    from sketchhash.tokens import detector as make
+    from sketchhash.tokens.training import read_split
+    from sketchhash.tokens.training.contour_net import ContourNetTrainer, Plan, draw_photos
+
+    others = draw_photos(photos, count, seed) if photos is not None else []
+    trainer = ContourNetTrainer(
+        read_split(data, "train"),
+        others,
+        make(teacher),
+        Plan(steps=steps),
+        seed,
+        work or out.with_name(out.name + ".work"),
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    say(f"Labels and checkpoints are kept in {trainer.folder}.")
+    with progress(f"scoring photos by {teacher}", trainer.labels) as advance:
+        for _ in trainer.label():
+            advance()
+    with progress("training", steps) as advance:
+        for step, loss in trainer.train():
+            if step % 100 == 0:
+                say(f"step {step} of {steps}: loss {loss:.3f}")
+            advance()
+    trainer.network().save(out)
+    typer.echo(out)
+
+
 @app.command()
 def score(
     data: BsdsFolder,
@@ -65,6 +113,7 @@ def score(
         list[str] | None, typer.Option(metavar="NAME", help="A detector; repeat for several. [sketch-tokens]")
     ] = None,
     forest: ForestFile = None,
+    network: NetworkFile = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to write scores.json and precision_recall.png.")
     ] = None,
@@ -79,7 +128,7 @@ def score(
     from sketchhash.evaluation.contours import ContourEvaluation, Sweep
     from sketchhash.tokens.training.bsds import read_split
 
-    detectors = [choose_detector(name, forest) for name in detector or ["sketch-tokens"]]
+    detectors = [choose_detector(name, forest, network) for name in detector or ["sketch-tokens"]]
     photos = read_split(data, "test")
     scores = []
     for each in detectors:
@@ -107,6 +156,7 @@ def sheet(
     photos: PhotosFolder = None,
     detector: Annotated[str, typer.Option(metavar="NAME", help="The contour detector.")] = "sketch-tokens",
     forest: ForestFile = None,
+    network: NetworkFile = None,
     count: Annotated[int, typer.Option(min=1, max=240, help="How many photos.")] = 24,
 ) -> None:
     """Paint photos beside their contour scores, their token maps and a sketch of the same category."""
@@ -114,13 +164,12 @@ def sheet(
     from sketchhash.evaluation.contour_report import token_sheet
 
     dataset = datasets.open_dataset(data, photos)
-    imaging.write_png(out, token_sheet(dataset, choose_detector(detector, forest), count))
+    imaging.write_png(out, token_sheet(dataset, choose_detector(detector, forest, network), count))
     typer.echo(out)
 
 
-def choose_detector(name: str, forest: Path | None) -> Detector:
-    """Return the detector of that name, with another forest if one is given."""
-    from sketchhash.tokens import WEIGHTS
+def choose_detector(name: str, forest: Path | None, network: Path | None = None) -> Detector:
+    """Return the detector of that name, with other weights if they are given."""
     from sketchhash.tokens import detector as make
 
-    return make(name, forest if name in WEIGHTS else None)
+    return make(name, {"sketch-tokens": forest, "contour-net": network}.get(name))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from sketchhash.imaging.ink import InkStyle
 from sketchhash.tokens.filters import blur, slopes
 
 _BORDER = 5  # scores fade out over this many pixels
+_LIKELY_PEAK = 0.8  # the highest ridge is hardly ever below this share of the highest score
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,25 @@ DEFAULT_STYLE = TokenStyle()
 
 
 def strong_contours(scores: NDArray[np.float32], style: TokenStyle = DEFAULT_STYLE) -> NDArray[np.bool_]:
-    """Mark the pixels on contours worth drawing: ``(h, w)``, lines about one pixel thin."""
-    ridges = thin(scores)
-    peak = ridges.max()
+    """Mark the pixels on contours worth drawing: ``(h, w)``, lines about one pixel thin.
+
+    The ridges of `thin` decide, but only those that can pass the threshold are looked for: a tenth of the pixels.
+    """
+    faded = _faded(scores)
+    highest = faded.max()
+    for share in (_LIKELY_PEAK, 0.0):
+        candidates = np.flatnonzero(faded >= share * style.threshold * highest)
+        on_ridge = candidates[_is_ridge(scores, candidates)]
+        ridges = faded.ravel()[on_ridge]
+        peak = ridges.max(initial=np.float32(0))
+        if peak >= share * highest:
+            break
+    mask = np.zeros(scores.shape, dtype=np.bool_)
     if peak < style.floor:
-        return np.zeros(ridges.shape, dtype=np.bool_)
-    crowded = np.quantile(ridges, 1 - style.most_ink, method="higher")
-    return without_specks((ridges >= style.threshold * peak) & (ridges > crowded), style.fewest)
+        return mask
+    is_strong = (ridges >= style.threshold * peak) & (ridges > _crowded(ridges, scores.size, style.most_ink))
+    mask.ravel()[on_ridge[is_strong]] = True
+    return without_specks(mask, style.fewest)
 
 
 def thin(scores: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -63,13 +77,9 @@ def thin(scores: NDArray[np.float32]) -> NDArray[np.float32]:
 
     A pixel stays where the scores one pixel along the normal, on either side, are not higher.
     """
-    right, down = _normals(scores)
-    ahead, behind = _sample(scores, right, down), _sample(scores, -right, -down)
-    # One side may be a little higher, or curved lines break; the other may not be equal, or a ridge that
-    # falls between two pixels becomes two lines.
-    is_ridge = (1.01 * scores >= ahead) & (scores > 1.0001 * behind)
-    height, width = scores.shape
-    return scores * is_ridge * _fade(height)[:, None] * _fade(width)
+    ridges = _faded(scores)
+    ridges.ravel()[~_is_ridge(scores, np.arange(scores.size))] = 0
+    return ridges
 
 
 _HALF_OF_THE_NEIGHBOURS = ((0, 1), (1, -1), (1, 0), (1, 1))  # the other half are the same pairs, reversed
@@ -136,11 +146,32 @@ def draw(mask: NDArray[np.bool_], size: int, line_width: float) -> NDArray[np.ui
     return np.rint(255 - 255 * coverage).astype(np.uint8)
 
 
-def _normals(scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _is_ridge(scores: NDArray[np.float32], places: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Tell which pixels, numbered in reading order, lie on a ridge of the scores: ``(places,)``."""
+    rows, columns = np.divmod(places, scores.shape[1])
+    right, down = _normals(scores, rows, columns)
+    here = scores[rows, columns]
+    ahead, behind = (
+        _sample(scores, here, rows, columns, right * side, down * side) for side in (np.float32(1), np.float32(-1))
+    )
+    # One side may be a little higher, or curved lines break; the other may not be equal, or a ridge that
+    # falls between two pixels becomes two lines.
+    is_ridge: NDArray[np.bool_] = (1.01 * here >= ahead) & (here > 1.0001 * behind)
+    return is_ridge
+
+
+def _normals(
+    scores: NDArray[np.float32], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return unit vectors (x, y) across the ridges: the direction in which the smoothed scores curve down the most."""
     along_x, along_y = slopes(blur(scores, 2.0))
-    xx, xy = slopes(along_x)
-    _, yy = slopes(along_y)
+    height, width = scores.shape
+    left, right_of = np.maximum(columns - 1, 0), np.minimum(columns + 1, width - 1)
+    above, below = np.maximum(rows - 1, 0), np.minimum(rows + 1, height - 1)
+    half = np.float32(0.5)
+    xx = half * (along_x[rows, right_of] - along_x[rows, left])
+    xy = half * (along_x[below, columns] - along_x[above, columns])
+    yy = half * (along_y[below, columns] - along_y[above, columns])
     angle = np.arctan2(-2 * xy, yy - xx) / 2
     right, down = np.cos(angle), np.sin(angle)
     # Neighbours on one ridge should agree on which side is ahead. Some direction has to be the seam;
@@ -149,20 +180,48 @@ def _normals(scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[
     return right * facing, down * facing
 
 
-def _sample(scores: NDArray[np.float32], right: NDArray[np.float32], down: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Read the scores at an offset of at most one pixel from each pixel, interpolating bilinearly."""
+def _sample(
+    scores: NDArray[np.float32],
+    here: NDArray[np.float32],
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    right: NDArray[np.float32],
+    down: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """Read the scores at an offset of at most one pixel from each place, interpolating bilinearly."""
     height, width = scores.shape
-    padded = np.pad(scores, 1, mode="edge")
     # Towards the neighbour column, the neighbour row, and the diagonal between them.
-    rows = np.arange(1, height + 1)[:, None]
-    columns = np.arange(1, width + 1)
-    beside = columns + np.where(right < 0, -1, 1)
-    across = rows + np.where(down < 0, -1, 1)
+    beside = np.clip(columns + np.where(right < 0, -1, 1), 0, width - 1)
+    across = np.clip(rows + np.where(down < 0, -1, 1), 0, height - 1)
     x, y = np.abs(right), np.abs(down)
-    near = (1 - x) * scores + x * padded[rows, beside]
-    far = (1 - x) * padded[across, columns] + x * padded[across, beside]
-    sampled: NDArray[np.float32] = (1 - y) * near + y * far
-    return sampled
+    near = (1 - x) * here + x * scores[rows, beside]
+    far = (1 - x) * scores[across, columns] + x * scores[across, beside]
+    return ((1 - y) * near + y * far).astype(np.float32, copy=False)
+
+
+def _crowded(ridges: NDArray[np.float32], pixels: int, most_ink: float) -> np.float32:
+    """Return the score that a ridge must exceed so that no more than the share ``most_ink`` of all pixels do.
+
+    That is a quantile of all pixels, of which those that are not given lie below the ``ridges``.
+    """
+    above = pixels - 1 - _rank(pixels, most_ink)
+    return (
+        np.float32(0)
+        if len(ridges) <= above
+        else np.partition(ridges, len(ridges) - 1 - above)[len(ridges) - 1 - above]
+    )
+
+
+@cache
+def _rank(pixels: int, most_ink: float) -> int:
+    """Return the place of the quantile among all pixels in ascending order, rounded as `numpy.quantile` does it."""
+    return int(np.quantile(np.arange(pixels, dtype=np.float32), 1 - most_ink, method="higher"))
+
+
+def _faded(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Fade the scores out towards the border; the result lies in memory row by row, whatever the scores do."""
+    height, width = scores.shape
+    return np.ascontiguousarray(scores * _fade(height)[:, None] * _fade(width))
 
 
 def _fade(length: int) -> NDArray[np.float32]:

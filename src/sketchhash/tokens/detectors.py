@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sketchhash.errors import BadArgument, UnknownName
+from sketchhash.tokens.contour_net import SHIPPED_NETWORK, ContourNet
 from sketchhash.tokens.contours import DEFAULT_STYLE, TokenStyle, draw, strong_contours
 from sketchhash.tokens.peers import HED, Canny, GradientDetector
 from sketchhash.tokens.sketch_tokens import SHIPPED_FOREST, Forest, SketchTokens
@@ -45,6 +46,7 @@ class Detector(Protocol):
 
 DETECTORS: Mapping[str, Callable[[], Detector]] = {
     "canny": Canny,
+    "contour-net": ContourNet.shipped,
     "gradient": GradientDetector,
     "hed": HED,
     "sketch-tokens": SketchTokens.shipped,
@@ -63,10 +65,10 @@ def detector(name: str, weights: Path | None = None) -> Detector:
         return DETECTORS[name]()
     if name not in WEIGHTS:
         raise BadArgument(f"The contour detector {name!r} takes no weights; leave {weights} out.")
-    return SketchTokens(Forest.load(weights))
+    return ContourNet.load(weights) if name == "contour-net" else SketchTokens(Forest.load(weights))
 
 
-WEIGHTS: Mapping[str, Path] = {"sketch-tokens": SHIPPED_FOREST}
+WEIGHTS: Mapping[str, Path] = {"contour-net": SHIPPED_NETWORK, "sketch-tokens": SHIPPED_FOREST}
 """Which detectors read a file of weights, and the one they come with: a model folder carries a copy."""
 DEFAULT_DETECTOR = "sketch-tokens"
 
@@ -100,8 +102,16 @@ def token_map(
     """
     if size < 1:
         raise BadArgument(f"A token map is at least 1 pixel wide; got size={size}.")
-    scores = detector.detect(_at_working_size(photo))
+    scores = detector.detect(working_size(photo))
     return draw(strong_contours(scores, style), size, style.ink.line_width)
+
+
+def working_size(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return a photo at the size at which contours are detected for token maps: ``(h, w, 3)``, longest side 256."""
+    picture = Image.fromarray(as_rgb(photo))
+    scale = _LONGEST_SIDE / max(picture.size)
+    width, height = (max(_SHORTEST_SIDE, round(side * scale)) for side in picture.size)
+    return np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC, reducing_gap=3.0))
 
 
 def as_rgb(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -115,10 +125,3 @@ def as_rgb(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
 @cache
 def _default() -> Detector:
     return detector(DEFAULT_DETECTOR)
-
-
-def _at_working_size(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    picture = Image.fromarray(as_rgb(photo))
-    scale = _LONGEST_SIDE / max(picture.size)
-    width, height = (max(_SHORTEST_SIDE, round(side * scale)) for side in picture.size)
-    return np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC, reducing_gap=3.0))

@@ -2,6 +2,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from PIL import Image
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 from sketchhash.cli import app
 from sketchhash.tokens import training
+from sketchhash.tokens.contour_net import ContourNet
 from sketchhash.tokens.sketch_tokens import Forest
 from sketchhash.tokens.training import samples
 from sketchhash.tokens.training.forest import join
@@ -82,3 +84,21 @@ def test_a_folder_that_is_not_bsds_exits_with_1(train, tmp_path):
     result = train("--preset", "tiny", "--data", tmp_path)
     assert result.exit_code == 1
     assert "no photos" in result.stderr
+
+
+def test_a_network_is_trained_from_outlines_and_a_teacher(bsds_folder, tmp_path, monkeypatch):
+    from sketchhash.tokens.training import contour_net
+
+    tiny_plan = partial(contour_net.Plan, widths=(4,) * 5, repeats=(0,) * 5, merged=4, batch=2, crop=32)
+    monkeypatch.setattr(contour_net, "Plan", tiny_plan)
+    (tmp_path / "others").mkdir()
+    Image.effect_noise((120, 90), 50).save(tmp_path / "others" / "noise.png")
+    options = ("--data", bsds_folder, "--photos", tmp_path / "others", "--teacher", "gradient", "--steps", 2)
+    command = ["tokens", "train-network", *map(str, options), "--out", str(tmp_path / "net.npz")]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    trained = ContourNet.load(tmp_path / "net.npz")
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert ContourNet.load(tmp_path / "net.npz").fingerprint == trained.fingerprint
+    labels = list((tmp_path / "net.npz.work").rglob("label-*.npy"))
+    assert len(labels) == 5
