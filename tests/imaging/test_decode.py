@@ -7,10 +7,10 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image, ImageOps, features
+from PIL import ExifTags, Image, ImageOps, features
 
 from sketchhash.errors import UnreadableImage
-from sketchhash.imaging.decode import FORMATS, Limits, read_photo
+from sketchhash.imaging.decode import FORMATS, Limits, read_photo, read_small_photo
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 
@@ -266,3 +266,34 @@ def test_threads_read_what_one_reader_reads():
         thread.join()
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def jpeg(width, height, mode="RGB", **options):
+    file = io.BytesIO()
+    Image.effect_noise((width, height), 60).convert(mode).resize((width, height)).save(file, "JPEG", **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("size", [(640, 480), (480, 640), (1024, 1024), (3000, 200), (257, 256), (256, 100), (40, 30)])
+def test_a_small_photo_has_the_longest_side_that_was_asked_for_unless_it_is_smaller(size):
+    height, width = read_small_photo(jpeg(*size), 256).shape[:2]
+    scale = min(1, 256 / max(size))
+    assert (width, height) == tuple(max(round(side * scale), 1) for side in size)
+
+
+def test_a_small_photo_looks_as_if_it_had_been_shrunk_from_the_whole():
+    picture = Image.radial_gradient("L").resize((1200, 900)).convert("RGB")
+    file = io.BytesIO()
+    picture.save(file, "JPEG", quality=95)
+    small = read_small_photo(file.getvalue(), 256).astype(int)
+    expected = np.asarray(picture.resize((256, 192), Image.Resampling.BICUBIC)).astype(int)
+    assert np.abs(small - expected).mean() < 2
+
+
+def test_a_small_photo_is_upright_and_on_white():
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    assert read_small_photo(jpeg(600, 300, exif=exif), 100).shape == (100, 50, 3)
+    file = io.BytesIO()
+    Image.new("RGBA", (600, 300), (0, 0, 0, 0)).save(file, "PNG")
+    assert (read_small_photo(file.getvalue(), 100) == 255).all()

@@ -164,6 +164,7 @@ def test_the_fingerprint_changes_with_everything_that_decides_a_code(sealed):
         replace(sealed, ink=thicker),
         replace(sealed, tokens=None),
         replace(sealed, photos=None),
+        replace(sealed, photos=replace(sealed.photos, decoded=256)),
         replace(sealed, files={**FILES, "image.onnx": FileRecord.of(b"other")}),
         replace(sealed, files={**FILES, "tokens.npz": FileRecord.of(b"forest")}),
     ]
@@ -173,3 +174,11 @@ def test_the_fingerprint_changes_with_everything_that_decides_a_code(sealed):
 def test_the_fingerprint_ignores_what_is_only_told(sealed):
     reworded = {**FILES, "README.md": FileRecord.of(b"a better card")}
     assert replace(sealed, name="new", scores={}, files=reworded).fingerprint == sealed.fingerprint
+
+
+def test_a_manifest_that_names_no_decoded_side_is_written_and_hashed_without_it(sealed):
+    assert "decoded" not in sealed.to_json()
+    named = replace(sealed, photos=replace(sealed.photos, decoded=256))
+    assert parse_manifest(named.to_json().encode(), "manifest.json") == named
+    with pytest.raises(BadArgument, match=r"photos\.decoded should be at least 1, found 0"):
+        replace(sealed, photos=replace(sealed.photos, decoded=0))

@@ -1,3 +1,4 @@
+import io
 import subprocess
 import sys
 from dataclasses import replace
@@ -6,12 +7,14 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, numpy_helper
+from PIL import Image
 
 import sketchhash.model
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleModel
+from sketchhash.imaging import read_photo
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
-from sketchhash.imaging.photos import fit_square
+from sketchhash.imaging.photos import fit_square, shrink
 from sketchhash.model import Model
 from sketchhash.tokens import SketchTokens, TokenStyle, detector, token_map
 from sketchhash.tokens.sketch_tokens import Forest
@@ -66,6 +69,16 @@ def test_a_drawing_is_inked_in_the_manifest_s_style(model):
     drawing = Drawing((np.array([[0, 0], [3, 1], [2, 5]], dtype=np.float32),))
     ink = rasterise(drawing, 10, InkStyle(line_width=0.1, margin=0.05))
     np.testing.assert_array_equal(model.encode_drawing(drawing), model.encode_sketches(ink[np.newaxis]))
+
+
+def test_photos_are_decoded_at_the_side_that_the_manifest_names(model, write, manifest):
+    file = io.BytesIO()
+    Image.effect_noise((1500, 600), 60).save(file, "JPEG")
+    named = Model.load(write("named", photos=replace(manifest.photos, decoded=256)))
+    assert named.read_photo(file.getvalue()).shape == (102, 256, 3)
+    # Codes in galleries of older models rest on these very pixels.
+    as_before = shrink(read_photo(file.getvalue(), longest=512), 512)
+    np.testing.assert_array_equal(model.read_photo(file.getvalue()), as_before)
 
 
 @pytest.mark.parametrize(("image", "changes"), [(("photos",), {"tokens": None}), (("tokens",), {"photos": None})])

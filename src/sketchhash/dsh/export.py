@@ -54,7 +54,7 @@ from sketchhash.model import (
     write_model,
 )
 from sketchhash.model.manifest import TOKEN_WEIGHTS
-from sketchhash.tokens import WEIGHTS, TokenStyle, detector
+from sketchhash.tokens import WEIGHTS, WORKING_SIDE, TokenStyle, detector
 
 _PACKAGES = ("numpy", "onnx", "onnxruntime", "onnxscript", "pillow", "torch")
 
@@ -195,7 +195,7 @@ def _taught(job: Job) -> tuple[str, ...]:
 
 def _photo_input(net: Net, side: int) -> PhotoInput:
     offset, scale = net.backbone.offset, net.backbone.scale
-    return PhotoInput(side, (offset, offset, offset), (scale, scale, scale))
+    return PhotoInput(side, (offset, offset, offset), (scale, scale, scale), decoded=max(WORKING_SIDE, side))
 
 
 def _weights(manifest: Manifest) -> dict[str, bytes]:

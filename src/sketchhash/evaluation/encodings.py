@@ -25,14 +25,13 @@ from sketchhash.datasets import Item, photo_pixels, sketch_ink
 from sketchhash.errors import SketchHashError
 from sketchhash.files import replacing
 from sketchhash.gallery.photos import decode
-from sketchhash.imaging import Drawing, InkStyle, shrink
-from sketchhash.model import InkInput, Model
+from sketchhash.imaging import Drawing, shrink
+from sketchhash.model import InkInput, Model, decoded_side
 
 _VERSION = 1  # raise whenever a picture reaches the networks in another way
 _AT_ONCE = 16  # the model's own
 _IN_A_FILE = 512
 Values = NDArray[np.float32]
-_LONGEST_SIDE = 512  # as in galleries
 
 
 class Medium(StrEnum):
@@ -87,7 +86,9 @@ class Encodings:
         return [item for item, _ in found], np.stack(rows) if rows else np.empty((0, self.model.bits), np.float32)
 
     def _encoded(self, medium: Medium, items: Sequence[Item]) -> dict[bytes, Values]:
-        read = partial(ink_picture, self.model.manifest.ink) if medium is Medium.SKETCH else photo_picture
+        read: Callable[[Item], NDArray[np.uint8]] = partial(photo_picture, model=self.model)
+        if medium is Medium.SKETCH:
+            read = partial(ink_picture, self.model.manifest.ink)
         pictures: dict[bytes, NDArray[np.uint8]] = {}
         for item in items:
             try:
@@ -112,16 +113,16 @@ class Encodings:
             np.savez(file, keys=keys, values=np.stack(list(fresh.values())))
 
 
-def photo_picture(photo: Item) -> NDArray[np.uint8]:
-    """Decode a photo at the size at which galleries do: ``(height, width, 3)``."""
+def photo_picture(photo: Item, model: Model | None = None) -> NDArray[np.uint8]:
+    """Decode a photo at the size at which galleries of this model do: ``(height, width, 3)``."""
     if isinstance(photo.content, Path):
-        return decode(photo.content.read_bytes())
-    return shrink(photo_pixels(photo), _LONGEST_SIDE)
+        return decode(photo.content.read_bytes(), model)
+    return shrink(photo_pixels(photo), decoded_side(model.manifest if model else None))
 
 
 def ink_picture(ink: InkInput, sketch: Item) -> NDArray[np.uint8]:
     """Draw a sketch as a model's input: ``(size, size)``."""
-    return sketch_ink(sketch, ink.size, InkStyle(ink.line_width, ink.margin))
+    return sketch_ink(sketch, ink.size, ink.style)
 
 
 def _key(medium: Medium, item: Item) -> bytes:

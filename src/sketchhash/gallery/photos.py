@@ -20,11 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import UnreadableImage
-from sketchhash.imaging import PICTURE_SUFFIXES, Limits, read_photo, shrink
-
-# Encoders look at 256 pixels or fewer. Twice that leaves resampling its choice, keeps a batch in memory small
-# whatever the photos' sizes, and lets large JPEGs be decoded at a fraction of their size.
-LONGEST_SIDE = 512
+from sketchhash.imaging import PICTURE_SUFFIXES, Limits
+from sketchhash.model import Model, read_photo_for
 
 _LIMITS = Limits()
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -135,14 +132,16 @@ def read_file(path: Path, label: str | None = None) -> tuple[PhotoFile, bytes]:
     return PhotoFile(path, sha256(content).hexdigest(), status.st_size, status.st_mtime_ns, label), content
 
 
-def decode(content: bytes, limits: Limits = _LIMITS) -> NDArray[np.uint8]:
-    """Decode a photo at the size that codes and thumbnails are made from: ``(height, width, 3)``.
+def decode(content: bytes, model: Model | None = None, limits: Limits = _LIMITS) -> NDArray[np.uint8]:
+    """Decode a photo at the size that the model takes and thumbnails are made from: ``(height, width, 3)``.
+
+    Without a model it is the size of those that name none.
 
     Raises:
         UnreadableImage: If it cannot be decoded. The text does not name the file: callers know it.
     """
     try:
-        return shrink(read_photo(content, limits, longest=LONGEST_SIDE), LONGEST_SIDE)
+        return read_photo_for(model.manifest if model else None, content, limits)
     except UnreadableImage as problem:
         reason = str(problem).removeprefix("Cannot read these bytes: ")
         raise UnreadableImage(reason) from problem.__cause__

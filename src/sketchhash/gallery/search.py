@@ -21,9 +21,8 @@ from PIL import Image, ImageOps
 
 from sketchhash.codes import unpack
 from sketchhash.errors import BadArgument, UnreadableImage
-from sketchhash.gallery.photos import LONGEST_SIDE
 from sketchhash.gallery.protocol import Hit, OpenGallery
-from sketchhash.imaging import Drawing, InkStyle, Limits, rasterise, read_photo, read_sketch, shrink
+from sketchhash.imaging import Drawing, Limits, rasterise, read_sketch
 from sketchhash.model import Model
 
 Kind = Literal["sketch", "photo"]
@@ -67,7 +66,7 @@ class Searcher:
         self.model = model
         self.gallery = gallery
         self._ink = model.manifest.ink
-        self._style = InkStyle(self._ink.line_width, self._ink.margin)
+        self._style = self._ink.style
 
     def __len__(self) -> int:
         """Count the photos that can be found, as of the last search."""
@@ -150,7 +149,7 @@ class Searcher:
         if kind == "sketch":
             return Prepared(kind, read_sketch(source, self._ink.size, self._style, limits))
         # As indexing does it: a photo of the gallery that is sent again gets the very code that it has there.
-        return Prepared(kind, shrink(read_photo(source, limits, longest=LONGEST_SIDE), LONGEST_SIDE))
+        return Prepared(kind, self.model.read_photo(source, limits))
 
     def encode(self, prepared: Prepared) -> NDArray[np.float32]:
         """Return the output of the network, ``(bits,)``; its signs are the code."""

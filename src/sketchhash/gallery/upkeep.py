@@ -133,7 +133,7 @@ def _has_thumbnail(gallery: GalleryFile, photo: PhotoRecord) -> bool:
 
 
 def _gives_code(model: Model, content: bytes, code: bytes) -> bool:
-    values = model.encode_photos([decode(content)])
+    values = model.encode_photos([decode(content, model)])
     stored = unpack(np.frombuffer(code, dtype=np.uint8)[np.newaxis])
     return not bool(np.any((sign(values) != stored) & (np.abs(values) > _MARGIN)))
 

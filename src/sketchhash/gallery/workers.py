@@ -94,7 +94,7 @@ def examine(model: Model, tasks: Iterable[Task], is_known: Callable[[str], bool]
             if is_known(file.sha256):
                 results.append(file)
             else:
-                fresh.append((file, decode(content)))
+                fresh.append((file, decode(content, model)))
         except UnreadableImage as problem:
             results.append(Failure(task.path, str(problem)))
     codes = _encode(model, [pixels for _, pixels in fresh])

@@ -5,12 +5,13 @@ Sketches, drawn (`rasterise`) or pictured (`read_sketch`, `normalise_ink`), all 
 black ink of one width on white paper, fitted and centred in a square.
 """
 
-from sketchhash.imaging.decode import PICTURE_SUFFIXES, Limits, read_photo
+from sketchhash.imaging.decode import DEFAULT_LIMITS, PICTURE_SUFFIXES, Limits, read_photo, read_small_photo
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
 from sketchhash.imaging.photos import contact_sheet, fit_square, shrink, thumbnail, write_png
 from sketchhash.imaging.sketches import normalise_ink, read_sketch
 
 __all__ = [
+    "DEFAULT_LIMITS",
     "PICTURE_SUFFIXES",
     "Drawing",
     "InkStyle",
@@ -21,6 +22,7 @@ __all__ = [
     "rasterise",
     "read_photo",
     "read_sketch",
+    "read_small_photo",
     "shrink",
     "thumbnail",
     "write_png",

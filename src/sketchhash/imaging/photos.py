@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageOps
 
 from sketchhash.errors import BadArgument
 from sketchhash.files import replacing
+from sketchhash.imaging.decode import fitted
 
 # A picture is first averaged in whole blocks down to this multiple of its final size, then resampled well:
 # several times faster on large photos, and the same to within a few grey levels.
@@ -32,8 +33,7 @@ def shrink(photo: NDArray[np.uint8], longest: int) -> NDArray[np.uint8]:
     height, width = photo.shape[:2]
     if max(height, width) <= longest:
         return photo
-    scale = longest / max(height, width)
-    return _resize(photo, max(round(width * scale), 1), max(round(height * scale), 1))
+    return _resize(photo, *fitted((width, height), longest))
 
 
 def thumbnail(photo: NDArray[np.uint8], side: int = 256) -> bytes:

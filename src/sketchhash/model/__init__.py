@@ -14,7 +14,7 @@ from sketchhash.model.manifest import (
     PhotoInput,
     TokenInput,
 )
-from sketchhash.model.model import Model
+from sketchhash.model.model import Model, decoded_side, read_photo_for
 
 __all__ = [
     "CardFacts",
@@ -27,8 +27,10 @@ __all__ = [
     "Model",
     "PhotoInput",
     "TokenInput",
+    "decoded_side",
     "model_card",
     "read_manifest",
+    "read_photo_for",
     "verify",
     "write_model",
 ]

@@ -22,10 +22,11 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from sketchhash.codes import MAX_BITS
 from sketchhash.errors import BadArgument, IncompatibleModel
+from sketchhash.imaging import InkStyle
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -70,11 +71,16 @@ Branches = Literal["full", "without_tokens", "without_photos"]
 
 @dataclass(frozen=True)
 class PhotoInput:
-    """How a photo enters the image network: a square; red, green and blue are normalised apart."""
+    """How a photo enters the image network: a square; red, green and blue are normalised apart.
+
+    ``decoded`` is the longest side at which a photo is decoded, for the network, its token map and its thumbnail
+    alike. Models without it take photos as `Model.read_photo` says, and keep the fingerprints they had.
+    """
 
     size: int
     offset: tuple[float, float, float]
     scale: tuple[float, float, float]
+    decoded: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,11 @@ class InkInput:
     scale: float
     line_width: float
     margin: float
+
+    @property
+    def style(self) -> InkStyle:
+        """The pen and the margin that drawings and token maps are made with."""
+        return InkStyle(self.line_width, self.margin)
 
 
 @dataclass(frozen=True)
@@ -155,6 +166,8 @@ class Manifest:
         for name, square in (("photos", self.photos), ("ink", self.ink)):
             if square is not None and square.size < 1:
                 raise BadArgument(f"{name}.size should be at least 1, found {square.size}")
+        if self.photos is not None and self.photos.decoded is not None and self.photos.decoded < 1:
+            raise BadArgument(f"photos.decoded should be at least 1, found {self.photos.decoded}")
         for name in self.files:
             if name == MANIFEST or not re.fullmatch(r"\w[\w.-]*", name, re.ASCII):
                 raise BadArgument(f"files[{name!r}] is not the plain name of a file beside the manifest")
@@ -172,14 +185,14 @@ class Manifest:
 
         The card, the scores and the name are left out, so rewording the card leaves a gallery valid.
         """
-        facts = asdict(self)
+        facts = _facts(self)
         deciding = {name: facts[name] for name in ("bits", "photos", "ink", "tokens")}
         files = {name: record for name, record in facts["files"].items() if name != CARD}
         return _checksum({**deciding, "files": files})
 
     def to_json(self) -> str:
         """Write as JSON, closed by a checksum over the rest, so that no changed number passes unseen."""
-        facts = asdict(self)
+        facts = _facts(self)
         return json.dumps({**facts, "checksum": _checksum(facts)}, indent=2, allow_nan=False) + "\n"
 
 
@@ -202,6 +215,14 @@ def parse_manifest(text: bytes, origin: str) -> Manifest:
     if absent := [name for name in CONTENTS if name not in {MANIFEST, *manifest.files}]:
         raise IncompatibleModel(f"{origin} does not list {', '.join(absent)}. {FETCH_AGAIN}")
     return manifest
+
+
+def _facts(manifest: Manifest) -> dict[str, Any]:
+    """Return all fields as JSON holds them; what a model does not say about decoding is left out."""
+    facts = asdict(manifest)
+    if manifest.photos is not None and manifest.photos.decoded is None:
+        del facts["photos"]["decoded"]
+    return facts
 
 
 def _conform(facts: Mapping[str, object]) -> Manifest:

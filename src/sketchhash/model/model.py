@@ -16,8 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument, IncompatibleModel, UnknownName
-from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
-from sketchhash.imaging.photos import fit_square
+from sketchhash.imaging import (
+    DEFAULT_LIMITS,
+    Drawing,
+    InkStyle,
+    Limits,
+    fit_square,
+    rasterise,
+    read_photo,
+    read_small_photo,
+    shrink,
+)
 from sketchhash.model.folder import read_manifest, require_intact
 from sketchhash.model.manifest import (
     FETCH_AGAIN,
@@ -40,6 +49,9 @@ Photo = NDArray[np.uint8]
 
 _ONLY_FATAL = 4
 
+# Models whose manifest does not name a side take photos at this one; it decides their codes.
+_DECODED = 512
+
 
 class Model:
     """The two networks of a model folder with the preparation of their inputs; safe to use from many threads."""
@@ -48,7 +60,7 @@ class Model:
         """Open the networks in ``folder``; use `load`, which checks the files first."""
         self.folder = folder
         self.manifest = manifest
-        self._ink_style = InkStyle(manifest.ink.line_width, manifest.ink.margin)
+        self._ink_style = manifest.ink.style
         self._prepare: dict[str, Callable[[Photo], Photo]] = {}
         ink = (manifest.ink.size, manifest.ink.size)
         ports = []
@@ -91,6 +103,10 @@ class Model:
         """Identify the model in a gallery: codes of two models compare only when this is the same."""
         return self.manifest.fingerprint
 
+    def read_photo(self, source: Path | bytes, limits: Limits = DEFAULT_LIMITS) -> Photo:
+        """Decode a photo as this model takes it; see `read_photo_for`."""
+        return read_photo_for(self.manifest, source, limits)
+
     def encode_photos(self, photos: Sequence[Photo]) -> NDArray[np.float32]:
         """Return values ``(photos, bits)`` for photos ``(height, width, 3)`` of any size."""
         values = np.empty((len(photos), self.bits), dtype=np.float32)
@@ -118,6 +134,26 @@ class Model:
         """Return values ``(1, bits)`` for strokes, inked as the training sketches were."""
         ink = rasterise(drawing, self.manifest.ink.size, self._ink_style)
         return self.encode_sketches(ink[np.newaxis])
+
+
+def read_photo_for(manifest: Manifest | None, source: Path | bytes, limits: Limits = DEFAULT_LIMITS) -> Photo:
+    """Decode a photo at the size from which a model makes codes and a gallery makes thumbnails.
+
+    Models that name no side take photos as they did before there was one, so that their codes stay the same.
+
+    Raises:
+        UnreadableImage: If it cannot be decoded.
+    """
+    side = decoded_side(manifest)
+    if manifest is not None and manifest.photos is not None and manifest.photos.decoded is not None:
+        return read_small_photo(source, side, limits)
+    return shrink(read_photo(source, limits, longest=side), side)
+
+
+def decoded_side(manifest: Manifest | None) -> int:
+    """Return the longest side at which photos are decoded for a model."""
+    named = manifest.photos.decoded if manifest is not None and manifest.photos is not None else None
+    return _DECODED if named is None else named
 
 
 @dataclass(frozen=True)

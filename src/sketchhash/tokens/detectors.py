@@ -22,7 +22,8 @@ from sketchhash.tokens.contours import DEFAULT_STYLE, TokenStyle, draw, strong_c
 from sketchhash.tokens.peers import HED, Canny, GradientDetector
 from sketchhash.tokens.sketch_tokens import SHIPPED_FOREST, Forest, SketchTokens
 
-_LONGEST_SIDE = 256  # contours are detected at this size, whatever the photo's
+WORKING_SIDE = 256
+"""The longest side at which contours are detected for token maps, whatever the photo's."""
 _SHORTEST_SIDE = 32  # a panorama is stretched to this, or nothing would be left inside its border
 
 
@@ -108,10 +109,12 @@ def token_map(
 
 def working_size(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return a photo at the size at which contours are detected for token maps: ``(h, w, 3)``, longest side 256."""
-    picture = Image.fromarray(as_rgb(photo))
-    scale = _LONGEST_SIDE / max(picture.size)
-    width, height = (max(_SHORTEST_SIDE, round(side * scale)) for side in picture.size)
-    return np.asarray(picture.resize((width, height), Image.Resampling.BICUBIC, reducing_gap=3.0))
+    rgb = as_rgb(photo)
+    scale = WORKING_SIDE / max(rgb.shape[:2])
+    height, width = (max(_SHORTEST_SIDE, round(side * scale)) for side in rgb.shape[:2])
+    if rgb.shape[:2] == (height, width):
+        return rgb
+    return np.asarray(Image.fromarray(rgb).resize((width, height), Image.Resampling.BICUBIC, reducing_gap=3.0))
 
 
 def as_rgb(photo: NDArray[np.uint8]) -> NDArray[np.uint8]:
