@@ -162,7 +162,7 @@ def measure(
         place = Path(name)
         paths = write_photos(place / "photos", samples, photos)
         tell("Timing the stages ...")
-        stages = _stage_costs(folder, paths[: len(samples.photo_files)], seconds)
+        stages = _stage_costs(folder, model, paths[: len(samples.photo_files)], seconds)
         stages[WRITE] = _write_cost(place, model, paths, seconds)
         cold = _cold_bytes_per_second(paths)
         runs = []
@@ -213,12 +213,13 @@ def page(costs: IndexingCosts) -> str:
     return "\n\n".join((_stage_table(costs), _run_table(costs), _forecast_table(costs)))
 
 
-def _stage_costs(folder: Path, paths: Sequence[Path], seconds: float) -> dict[str, Cost]:
+def _stage_costs(folder: Path, model: Model, paths: Sequence[Path], seconds: float) -> dict[str, Cost]:
     stages = Stages(folder)
     files = [read_file(path)[1] for path in paths]
-    pixels = [decode(file) for file in files]
+    pixels = [decode(file, model) for file in files]
     batch = min(_BATCH, len(pixels))
-    costs = {"read": cost(read_file, paths, seconds), "decode": cost(decode, files, seconds)}
+    costs = {"read": cost(read_file, paths, seconds)}
+    costs["decode"] = cost(lambda file: decode(file, model), files, seconds)
     if stages.manifest.photos:
         side = stages.manifest.photos.size
         costs["squeeze"] = cost(lambda photo: fit_square(photo, side), pixels, seconds)
@@ -233,7 +234,7 @@ def _stage_costs(folder: Path, paths: Sequence[Path], seconds: float) -> dict[st
 def _write_cost(place: Path, model: Model, paths: Sequence[Path], seconds: float) -> Cost:
     """Time storing a batch in one transaction, which ends on the disk."""
     file, content = read_file(paths[0])
-    small, code = thumbnail(decode(content)), bytes(model.bits // 8)
+    small, code = thumbnail(decode(content, model)), bytes(model.bits // 8)
     numbers = iter(range(1 << 62))
 
     def put(writer: Writer) -> None:

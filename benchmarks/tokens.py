@@ -30,7 +30,7 @@ Photo = NDArray[np.uint8]
 
 PEER = "canny"
 
-_ALL = ("sketch-tokens", "gradient", PEER, "hed")
+_ALL = ("sketch-tokens", "contour-net", "gradient", PEER, "hed")
 _INDEXING_SIZE = 256  # the longest side at which indexing looks for contours
 _TOKEN_SIZE = 200  # the input of the paper's network
 _BSDS_WIDTH, _BSDS_HEIGHT = 480, 320  # at which Lim, Zitnick and Dollár report about a second

@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 
 from sketchhash.dsh.networks import Branches
 from sketchhash.errors import BadArgument, UnknownName
-from sketchhash.tokens import DEFAULT_DETECTOR
 
 T = TypeVar("T")
 
@@ -152,7 +151,7 @@ class Recipe:
     branches: Branches = Branches.FULL
     words: str = "default"
     centred_words: bool = False
-    detector: str = DEFAULT_DETECTOR
+    detector: str = "sketch-tokens"  # recipes that name none keep their hashes
     frozen_trunks: bool = False
     photo_views: int = 1
     sketch_views: int = 1

@@ -71,7 +71,7 @@ def detector(name: str, weights: Path | None = None) -> Detector:
 
 WEIGHTS: Mapping[str, Path] = {"contour-net": SHIPPED_NETWORK, "sketch-tokens": SHIPPED_FOREST}
 """Which detectors read a file of weights, and the one they come with: a model folder carries a copy."""
-DEFAULT_DETECTOR = "sketch-tokens"
+DEFAULT_DETECTOR = "contour-net"
 
 
 def detect(photo: NDArray[np.uint8], detector: Detector | None = None) -> NDArray[np.float32]:
