@@ -8,6 +8,8 @@ from sketchhash.tokens.peers import GradientDetector
 
 @pytest.mark.parametrize("name", DETECTORS)
 def test_every_detector_answers_to_its_name_and_has_a_fingerprint(name):
+    if name == "canny":
+        pytest.importorskip("cv2")
     assert detector(name).name == name
     assert detector(name).fingerprint == detector(name).fingerprint != ""
 
