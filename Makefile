@@ -20,7 +20,8 @@ test-oldest: | .venv/python
 	.venv/oldest/bin/pip install --quiet --disable-pip-version-check --constraint .venv/oldest.txt \
 		. httpx hypothesis onnx pytest pytest-timeout
 	OMP_NUM_THREADS=1 .venv/oldest/bin/pytest --ignore tests/server/test_contract.py --ignore tests/tokens/training \
-		tests/cli tests/demo tests/gallery tests/imaging tests/index tests/model tests/native tests/server tests/tokens
+		tests/cli/test_console.py tests/cli/test_gallery_verbs.py tests/cli/test_index_verb.py tests/cli/test_search_verb.py \
+		tests/demo tests/gallery tests/imaging tests/index tests/model tests/native tests/server tests/tokens
 
 check: .venv/developing
 	$(BIN)/ruff check

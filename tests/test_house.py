@@ -63,6 +63,18 @@ def private_imports(package: Path) -> list[str]:
     return complaints
 
 
+def odd_docstrings(package: Path) -> list[str]:
+    """Complain of docstrings that begin with "Give": they say what is returned, or done."""
+    complaints = []
+    for path in sorted(package.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                words = (ast.get_docstring(node) or "").split()
+                if words and words[0] in {"Give", "Gives"}:
+                    complaints.append(f"{path}: {' '.join(words[:6])} …")
+    return complaints
+
+
 def matches(pattern: re.Pattern[bytes], files: list[Path]) -> list[str]:
     """Return the lines of text files in which a pattern occurs."""
     found = []
@@ -86,6 +98,10 @@ def test_every_room_lists_what_it_shows_in_order():
 
 def test_rooms_import_no_private_names_of_each_other():
     assert private_imports(SOURCES) == []
+
+
+def test_docstrings_say_what_is_returned_or_done():
+    assert odd_docstrings(SOURCES) == []
 
 
 def test_nothing_is_left_to_do():
@@ -126,6 +142,7 @@ def test_skips_for_want_of_something_are_noticed():
         (private_imports, "from toy.other.inside import _hidden"),
         (private_imports, "from toy.other import _module"),
         (private_imports, "from toy.other._module import name"),
+        (odd_docstrings, "def nearest():\n    '''Give the nearest.'''"),
     ],
 )
 def test_the_rules_notice_what_breaks_them(tmp_path, rule, source):
@@ -141,6 +158,7 @@ def test_the_rules_notice_what_breaks_them(tmp_path, rule, source):
         (unlisted_exports, "__all__ = ['LIMIT', 'Thing', 'make']"),
         (private_imports, "from toy.room.inside import _hidden"),
         (private_imports, "from toy.other import __version__, name"),
+        (odd_docstrings, "def nearest():\n    '''Return the nearest.'''"),
     ],
 )
 def test_the_rules_leave_good_sources_alone(tmp_path, rule, source):

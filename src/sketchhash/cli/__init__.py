@@ -15,6 +15,8 @@ from sketchhash.cli import data, demo, evaluate, gallery, index, model, paper, s
 from sketchhash.cli.console import complain
 from sketchhash.errors import BadArgument, SketchHashError
 
+__all__ = ["app", "main"]
+
 _FAILED, _BAD_USAGE = 1, 2
 
 
