@@ -26,7 +26,7 @@ from sketchhash.index.pruned import PrunedIndex
 from sketchhash.index.reference import ReferenceIndex
 from sketchhash.index.scan import ScanIndex
 from sketchhash.paper.published import DSH_COSTS
-from sketchhash.results import markdown_table
+from sketchhash.results import markdown_table, write_figure
 from timing import RecordFile, Schedule, Timing, finish, interleaved, run, say
 
 K = 100
@@ -287,7 +287,7 @@ def draw(measured: Sequence[SearchTimes], path: Path) -> None:
     for panel in panels[:, 0]:
         panel.set_ylabel("ms for one query, median")
     panels[0, 0].legend()
-    figure.savefig(path, dpi=120)
+    write_figure(path, figure.savefig)
 
 
 def _galleries(sizes: Sequence[int], lengths: Sequence[int], stored: Path | None) -> Iterator[CodeGallery]:

@@ -75,7 +75,7 @@ class QuickCard(Card):
 
 
 class GoodEncoder:
-    """Gives every category its own random code, and flips a few bits of each item."""
+    """An encoder with a random code for every category, of which it flips a few bits for each item."""
 
     def __init__(self, bits):
         self.bits = bits

@@ -4,7 +4,8 @@ from typer.testing import CliRunner
 from sketchhash.baselines import CATALOGUE
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
 from sketchhash.cli import app
-from sketchhash.paper import Records
+from sketchhash.datasets import synthetic
+from sketchhash.paper import ABLATIONS, Records
 
 
 @pytest.fixture
@@ -14,7 +15,7 @@ def run():
 
 @pytest.fixture
 def compare(run, fakes, world, quick_recipe, tmp_path, monkeypatch):
-    """Give a function that runs some methods on the small world."""
+    """Return a function that runs some methods on the small world."""
     monkeypatch.setattr("sketchhash.datasets.open_dataset", lambda data, photos=None: world)
     options = ("--recipe", quick_recipe, "--queries", 3, "--bits", "8", "--cache", tmp_path / "cache")
     return lambda *more: run("run", "--data", "toy", "--out", tmp_path / "results", *options, *more)
@@ -73,3 +74,18 @@ def test_a_bad_argument_stops_before_anything_runs(compare, tmp_path, option, co
     assert result.exit_code == 2
     assert complaint in result.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_ablations_are_trained_under_both_protocols_and_set_beside_the_papers(
+    run, fakes, world, quick_recipe, tmp_path
+):
+    for _ in synthetic.write(tmp_path / "world", world, workers=1):
+        pass
+    told = ("ablations", "--data", tmp_path / "world", "--out", tmp_path / "ablations", "--recipe", quick_recipe)
+    result = run(*told, "--bits", 8, "--queries", 3, "--repeats", 2, "--cache", tmp_path / "cache")
+    assert result.exit_code == 0, result.output
+    rows = [line.split(" | ") for line in result.stdout.splitlines()[2:]]
+    assert [row[0] for row in rows] == [f"| {name}" for name in (*ABLATIONS, "full")]
+    assert all("±" in cell for row in rows for cell in row[2:6])
+    assert rows[-1][-1] == "0.570 / 0.783 |"
+    assert {path.name for path in (tmp_path / "ablations").iterdir()} == {"seen", "unseen"}

@@ -16,7 +16,7 @@ from sketchhash.errors import DatasetProblem, require
 from sketchhash.evaluation.contours import Counts, Summary, summarise
 from sketchhash.files import replacing
 from sketchhash.imaging import contact_sheet, shrink
-from sketchhash.results import NO_VALUE, compact_json, markdown_table
+from sketchhash.results import NO_VALUE, compact_json, markdown_table, write_figure
 from sketchhash.tokens import Detector, token_map
 
 # ODS, OIS and average precision on the 200 photos of the test split, as far as they were published.
@@ -85,8 +85,7 @@ def draw_curves(detectors: Sequence[DetectorScore], path: Path) -> None:
         axes.plot(np.array(each.recall)[seen], np.array(each.precision)[seen], label=label)
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="recall", ylabel="precision", aspect="equal")
     axes.legend(loc="lower left")
-    with replacing(path) as file:
-        figure.savefig(file, format="png", dpi=110)
+    write_figure(path, figure.savefig, dpi=110)
 
 
 def token_sheet(dataset: Dataset, detector: Detector, count: int) -> NDArray[np.uint8]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Template
 
 from sketchhash.model.manifest import CONTENTS, Manifest
+from sketchhash.results import markdown_table
 
 _CARD = Template("""\
 # $name
@@ -102,12 +103,12 @@ def model_card(manifest: Manifest, facts: CardFacts) -> str:
         summary=facts.summary,
         bits=manifest.bits,
         sees=_SEES[manifest.branches],
-        files=_table(("file", "what it is"), CONTENTS.items()),
+        files=markdown_table(("file", "what it is"), CONTENTS.items()),
         data=_data_table(facts.data),
         protocol=facts.protocol,
         numbers=_scores_table(manifest),
         limits="\n".join(f"- {limit}" for limit in (*facts.limits, *_ALWAYS_LIMITS)),
-        made_with=_table(("what", "which"), provenance.items()),
+        made_with=markdown_table(("what", "which"), provenance.items()),
         categories=f"Its {len(manifest.categories)} categories: {', '.join(manifest.categories)}.",
     )
 
@@ -117,20 +118,10 @@ def _data_table(sources: Sequence[DataSource]) -> str:
         return "Not recorded. Treat the licence of this model as unknown."
     heading = ("data", "used for", "sketches", "photos", "licence", "source")
     rows = ((s.name, s.used_for, f"{s.sketches:,}", f"{s.photos:,}", s.licence, s.link) for s in sources)
-    return _table(heading, rows)
+    return markdown_table(heading, rows)
 
 
 def _scores_table(manifest: Manifest) -> str:
     if not manifest.scores:
         return "Nothing was measured."
-    return _table(("measure", "score"), ((name, f"{score:.4f}") for name, score in manifest.scores.items()))
-
-
-def _table(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lay out a Markdown table; a bar inside a cell is escaped, a line break becomes a space."""
-    lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
-
-
-def _cell(content: object) -> str:
-    return " ".join(str(content).split()).replace("|", r"\|")
+    return markdown_table(("measure", "score"), ((name, f"{score:.4f}") for name, score in manifest.scores.items()))

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from sketchhash.baselines import CATALOGUE
 from sketchhash.codes import unpack
 from sketchhash.datasets import Dataset, photo_pixels, sketch_ink
 from sketchhash.errors import DatasetProblem, require
-from sketchhash.files import replacing
 from sketchhash.imaging import contact_sheet, fit_square
 from sketchhash.paper.entries import DSH
 from sketchhash.paper.records import CodeSample, Example
 from sketchhash.paper.tables import Runs
+from sketchhash.results import write_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +38,6 @@ _STYLE = {
     "legend.frameon": False,
 }
 _MARKERS = "osv^D<>Phx"
-_COLOURS = 64  # of a palette: lines, points and text need no more
 _PERPLEXITY = 30
 _CELL, _FRAME = 72, 3
 _FALSE, _TRUE = (220, 20, 30), (255, 255, 255)
@@ -146,17 +143,13 @@ def _look(method: str, place: int) -> dict[str, Any]:
 
 
 def _save(draw: Callable[[Figure], None], path: Path, inches: tuple[float, float]) -> None:
-    """Write a figure as a PNG with a palette, which is a third of the size."""
     matplotlib = require("matplotlib", "bench")
     from matplotlib.figure import Figure
 
-    drawn = BytesIO()
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=inches, layout="constrained")
         draw(figure)
-        figure.savefig(drawn, format="png", dpi=130)
-    with Image.open(drawn) as picture, replacing(path) as file:
-        picture.convert("RGB").quantize(_COLOURS).save(file, "PNG", optimize=True)
+        write_figure(path, figure.savefig, dpi=130)
 
 
 def _framed(picture: Picture, is_false: bool) -> Picture:
