@@ -142,7 +142,8 @@ def test_the_command_line_survives_them_in_bounded_memory_and_time(hostile, mode
         [sys.executable, "-c", program, *map(str, arguments)], check=True, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == f"{len(READABLE)} added, {len(BROKEN)} left out\n"
-    *talk, memory = done.stderr.splitlines()
+    *talk, hint, memory = done.stderr.splitlines()
+    assert "sketchhash serve" in hint
     assert len(talk) == len(BROKEN)
     assert all(line.startswith(f"Left out {hostile}/") for line in talk)
     assert int(memory) < MOST_MEMORY
