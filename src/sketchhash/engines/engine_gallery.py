@@ -1,4 +1,4 @@
-"""What galleries on engines have in common: the engine finds and keeps, the rest is as with a file."""
+"""What galleries on engines have in common: the engine searches and stores; everything else works as for a file."""
 
 from __future__ import annotations
 

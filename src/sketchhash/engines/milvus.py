@@ -277,6 +277,6 @@ def _chunks(ids: Sequence[int]) -> Iterable[Sequence[int]]:
 
 
 def _reason(problem: Exception) -> str:
-    """Return the first line of what may be a page."""
+    """Return the first line of a message, which may be long."""
     text = str(getattr(problem, "message", "") or problem).strip()
     return text.splitlines()[0][:200] if text else type(problem).__name__

@@ -69,7 +69,7 @@ _PUT_CODE = "INSERT INTO codes (photo, code) VALUES (?, ?) ON CONFLICT (photo) D
 
 @dataclass(frozen=True)
 class State:
-    """How far a gallery has come: codes of greater ids are new, removals of greater numbers are news."""
+    """A position in the history of a gallery: codes with larger ids and removals with larger numbers came later."""
 
     fingerprint: str
     newest_photo: int
@@ -272,7 +272,7 @@ class GalleryFile:
         return by_others, self._connection.total_changes
 
     def state(self) -> State:
-        """Tell how far the gallery has come."""
+        """Return the current state."""
         ((fingerprint, newest_photo, last_removal),) = self.rows(_STATE)
         return State(fingerprint, newest_photo, last_removal)
 

@@ -52,7 +52,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Another process is writing to the gallery; this one goes on as soon as it may."""
+    """Another process is writing to the gallery; this one continues as soon as it can."""
 
 
 @dataclass(frozen=True)

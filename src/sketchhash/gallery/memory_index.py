@@ -1,7 +1,7 @@
 """The codes of a gallery file in memory, where they are searched.
 
-The file stays the truth: each search first asks what was added and removed since the last one, which is two numbers,
-and loads just that. So a search sees what another process has indexed a moment ago.
+The file is authoritative: each search first looks up what was added and removed since the last one, which is two
+numbers, and loads just that. So a search sees what another process has indexed a moment ago.
 """
 
 from __future__ import annotations

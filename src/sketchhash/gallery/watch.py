@@ -28,7 +28,7 @@ def watch_folders(
     prune: bool = False,
     workers: Workers | None = None,
 ) -> Generator[Event, None, None]:
-    """Index all photos, and then, for ever, those that change; see `index_events`.
+    """Index all photos, then those that change, until the iterator is closed; see `index_events`.
 
     Only the first run uses the ``workers``: later there are few photos at a time. It ends when the iterator is closed:
     while nothing changes there is a `Watching` about twice a second.
@@ -129,7 +129,7 @@ class _Watcher(Thread):
             self.news.put([Path(path) for _, path in changed])
 
     def is_set(self) -> bool:
-        """Tell the watch whether to stop; the first time it asks, it has begun."""
+        """Return whether to stop; the first call shows that watching has begun."""
         if not self.has_begun:
             self.has_begun = True
             self.news.put(list(self._folders))

@@ -236,7 +236,7 @@ class ProcessPool:
     """Processes that are started when there is work for them, and again when they die."""
 
     def __init__(self, folder: Path, size: int, known: KnownContents) -> None:
-        """Take the model's folder, the most processes at once, and what the gallery has."""
+        """Store the model's folder, the largest number of processes and the gallery's contents."""
         self.size = size
         self._setup = pickle.dumps((folder.absolute(), known))
         self._all: set[_Worker] = set()

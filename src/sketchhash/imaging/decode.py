@@ -1,7 +1,7 @@
 """One safe way from a file to pixels.
 
-Pictures come from strangers: uploads, crawled folders, broken disks. So only common formats are tried, by
-content and never by name; the header must promise a bearable size before anything is decoded; and whatever
+Pictures are untrusted: uploads, crawled folders, broken disks. So only common formats are tried, by
+content and never by name; the header must state an acceptable size before anything is decoded; and whatever
 goes wrong becomes one `UnreadableImage` that names the file and the reason.
 """
 

@@ -1,4 +1,4 @@
-"""Photos in the sizes others ask for, and contact sheets of many pictures."""
+"""Resize photos, and lay out contact sheets of many pictures."""
 
 from __future__ import annotations
 

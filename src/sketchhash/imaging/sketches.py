@@ -2,7 +2,7 @@
 
 Ink is told from paper, whatever the picture (a scan, a photo of a page, chalk on a board, a bitmap), thinned to its
 centre lines, and drawn again by the pen of `sketchhash.imaging.ink`: so the width of the pen that made it, its colour,
-and where on the page it stood leave no trace.
+and where on the page it stood do not matter.
 
 Thinning is that of Guo and Hall, "Parallel thinning with two-subiteration algorithms", 1989: whether a pixel may go
 depends on its eight neighbours alone, and each layer is taken off in two half steps, from opposite sides. We differ in

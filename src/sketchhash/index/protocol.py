@@ -1,4 +1,4 @@
-"""The contract of every index: what it is asked, what it returns, and what it refuses."""
+"""The contract of every index: its queries, its results and the errors it raises."""
 
 from __future__ import annotations
 

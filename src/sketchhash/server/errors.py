@@ -135,7 +135,8 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(ClientDisconnect)
     async def on_disconnect(_: Request, __: ClientDisconnect) -> Response:
-        # Nobody reads this. Without it, clients that drop a drawing for a newer one fill the log with tracebacks.
+        # The client is gone and reads no response. Without this, clients that drop a drawing for a newer one would fill
+        # the log with tracebacks.
         return _json_error(400, "client_gone", "The client went away before its request had arrived.")
 
     @app.exception_handler(Exception)

@@ -67,8 +67,8 @@ class LimitsMiddleware:
 class WorkPool:
     """A few threads with a short queue, to be used from one event loop.
 
-    A service that queues without bound answers everybody too late. This one refuses at once, and the client, who
-    has drawn on meanwhile, asks again with a newer drawing.
+    An unbounded queue would answer every client too late. This one refuses immediately, and the client retries with a
+    newer drawing.
     """
 
     def __init__(self, name: str, threads: int, queue: int) -> None:

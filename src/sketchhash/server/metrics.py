@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: counts and times, never what anybody drew."""
+"""Metrics for Prometheus: counts and times, never the content of a drawing."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Photos:
         self._gallery = gallery
 
     def record(self, photo_id: int) -> PhotoRecord:
-        """Return what the gallery knows about a photo."""
+        """Return a photo's record."""
         with unknown_photo_is_not_found(photo_id):
             return self._gallery.photo(photo_id)
 

@@ -1,4 +1,4 @@
-"""Search by a drawing, a picture or a photo of the gallery; and how near is near.
+"""Search by a drawing, a picture or a photo of the gallery; and tell whether a hit is closer than chance.
 
 A distance of 12 bits means little by itself: much in a code of 16 bits, little in one of 128; and the nearest of a
 million photos is nearer than the nearest of a hundred, even to a scribble. So each query is compared with a sample
@@ -47,7 +47,7 @@ _TOLERATED_CHANGE = 0.1
 # The nearest of unrelated photos passes for "close" in one query of a thousand, for "some" in one of ten.
 _CLOSE, _SOME = 0.001, 0.1
 
-# Fewer distances say little about their deviation; then codes are taken to be tosses of a fair coin.
+# Fewer distances say little about their deviation; then bits are assumed to be fair and independent.
 _SMALLEST_SAMPLE = 50
 _LEAST_DEVIATION = 0.5
 

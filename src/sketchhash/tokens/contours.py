@@ -2,7 +2,7 @@
 
 The threshold is the paper's (Liu et al., section 2.1: 60 % of the maximum score). Thinning follows the edge
 step of Sketch Tokens (Lim, Zitnick and Dollár, CVPR 2013), with the exact principal curvature for the normal.
-The guard rails are ours: relative to its own maximum, a flat photo would be all contours.
+The limits are ours: relative to its own maximum, a flat photo would be all contours.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Other contour detectors, to compare with and to stand in: a plain gradient, Canny and HED.
+"""Other contour detectors, for comparison and as alternatives: a plain gradient, Canny and HED.
 
 `GradientDetector` takes colour gradients at a fine and a coarse scale, damped where everything is busy. It needs no
 training and no weights. The constants were chosen on the validation photos of BSDS500 (longest side 256, two pixels

@@ -56,7 +56,7 @@ class Forest:
     contour: NDArray[np.float32]
 
     def __post_init__(self) -> None:
-        """Raise if the arrays are no forest: the compiled walk trusts them."""
+        """Raise if the arrays are not a valid forest: the compiled code does not check them."""
         problem = self._problem()
         if problem is not None:
             raise IncompatibleModel(f"This is not a forest of sketch tokens: {problem}.")
