@@ -7,6 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
+
+from sketchhash.cli import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,6 +47,36 @@ def missing_paths(page: Path) -> list[str]:
     return [name for name in named if not (ROOT / name).exists()]
 
 
+def wrong_commands(text: str) -> list[str]:
+    """Return the commands in code blocks whose verb or options the command line does not know."""
+    blocks = re.findall(r"```.*?```|(?:^    .*\n)+", text, flags=re.DOTALL | re.MULTILINE)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    commands = [match[1] for line in lines if (match := re.match(r"\s*(?:torchrun .*-m )?sketchhash (.*)", line))]
+    return [command for command in commands if not _is_known(command.split("#")[0].replace("'", "").split())]
+
+
+def _is_known(words: list[str]) -> bool:
+    command = typer.main.get_command(app)
+    while hasattr(command, "commands"):
+        if not words or (words[0].startswith("-") and words[0] in _options(command)):
+            return bool(words)
+        if (word := words.pop(0)) not in command.commands:
+            return False
+        command = command.commands[word]
+    given = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    return given <= _options(command)
+
+
+def _options(command) -> set[str]:
+    own = {each for parameter in command.params for each in (*parameter.opts, *parameter.secondary_opts)}
+    return own | {"--help", "-h"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_are_ones_that_the_command_line_knows(page):
+    assert wrong_commands(page.read_text(encoding="utf-8")) == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     assert broken_links(page) == []
@@ -63,6 +96,15 @@ def test_the_index_names_every_page_once():
 def test_citation_and_package_have_one_version():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_wrong_commands_are_noticed():
+    good, bad = "sketchhash index DIR --gallery x", "sketchhash index DIR \\\n        --galery x"
+    assert wrong_commands(f"Type\n\n    {good}   # fine\n    sketchhash indx DIR\n    {bad}\n") == [
+        "indx DIR",
+        "index DIR          --galery x",
+    ]
+    assert wrong_commands("```sh\nsketchhash data nothing\nsketchhash --version\n```\n") == ["data nothing"]
 
 
 def test_broken_links_and_missing_paths_are_noticed(tmp_path):
