@@ -16,7 +16,7 @@ import typer
 
 from code_galleries import CodeGallery, clustered_gallery
 from sketchhash.engines.addresses import Address
-from sketchhash.engines.milvus import Collection, Kind, Layout, MilvusServer
+from sketchhash.engines.milvus import Collection, CollectionLayout, Kind, MilvusServer
 from sketchhash.engines.milvus_index import MilvusIndex
 from sketchhash.engines.postgres import Database, PgvectorIndex
 from sketchhash.errors import BadArgument
@@ -123,7 +123,7 @@ def _open(text: str, bits: int) -> Iterator[tuple[str, Index]]:
         with MilvusServer(address) as server:
             kind: Kind = "BIN_IVF_FLAT" if address.options.get("index") == "BIN_IVF_FLAT" else "BIN_FLAT"
             # As a service reads it: each search for itself, without waiting for the server's next tick.
-            collection = Collection.create(server, address.name, Layout(bits, kind=kind), "Bounded")
+            collection = Collection.create(server, address.name, CollectionLayout(bits, kind=kind), "Bounded")
             yield f"Milvus, {kind}", MilvusIndex(collection)
         return
     hnsw = address.options.get("hnsw", "0") != "0"

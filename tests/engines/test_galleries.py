@@ -17,7 +17,7 @@ from sketchhash.codes import unpack
 from sketchhash.engines import copy_photos, create_gallery, open_gallery
 from sketchhash.engines import copying as copying_module
 from sketchhash.engines.addresses import Address
-from sketchhash.engines.milvus import Collection, Layout, MilvusServer
+from sketchhash.engines.milvus import Collection, CollectionLayout, MilvusServer
 from sketchhash.engines.milvus_gallery import bytes_of, name_of, stored_bytes, stored_text
 from sketchhash.engines.milvus_index import MilvusIndex
 from sketchhash.engines.postgres import Database, PgvectorIndex
@@ -352,7 +352,7 @@ def test_codes_that_milvus_has_written_down_are_found_exactly(milvus_server, kin
     reference.add(ids, codes)
     address = Address.parse(milvus_server.address(f"flushed_{kind}", timeout=60))
     with MilvusServer(address) as server:
-        collection = Collection.create(server, address.name, Layout(16, kind=kind, clusters=16))
+        collection = Collection.create(server, address.name, CollectionLayout(16, kind=kind, clusters=16))
         index = MilvusIndex(collection, most=1000)
         index.add(ids[:3000], codes[:3000])
         index.settle()

@@ -19,7 +19,7 @@ import pytest
 from launching import after
 
 from sketchhash.errors import DamagedState
-from sketchhash.gallery import GalleryFile, Problem, index_events, verify
+from sketchhash.gallery import GalleryFile, PhotoProblem, index_events, verify
 from sketchhash.gallery.photos import find_photos
 
 KILLING_SECONDS = 15
@@ -121,7 +121,7 @@ def assert_sound(path, model, folder, acknowledged):
         return
     with gallery:
         found = {problem for verdict in verify(gallery, model, every=8) for problem in verdict.problems}
-        assert found <= {Problem.FILE_GONE, Problem.FILE_CHANGED}  # what the interrupted run had yet to see
+        assert found <= {PhotoProblem.FILE_GONE, PhotoProblem.FILE_CHANGED}  # what the interrupted run had yet to see
         photos, codes, thumbnails = (
             gallery.rows(f"SELECT {column} FROM {table} ORDER BY 1")
             for table, column in (("photos", "id"), ("codes", "photo"), ("thumbnails", "photo"))

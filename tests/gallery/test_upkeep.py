@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery
-from sketchhash.gallery import GalleryFile, PhotoFile, Problem, exact_duplicates, index_events, near_duplicates, verify
+from sketchhash.gallery import (
+    GalleryFile,
+    PhotoFile,
+    PhotoProblem,
+    exact_duplicates,
+    index_events,
+    near_duplicates,
+    verify,
+)
 
 
 @pytest.fixture
@@ -27,11 +35,11 @@ def test_a_sound_gallery_has_no_problems(gallery, model, path):
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [
-        ("UPDATE codes SET code = x'00' WHERE photo = 1", Problem.NO_CODE),
-        ("DELETE FROM codes WHERE photo = 1", Problem.NO_CODE),
-        ("UPDATE codes SET code = x'01020304' WHERE photo = 1", Problem.OTHER_CODE),
-        ("UPDATE thumbnails SET jpeg = x'00' WHERE photo = 1", Problem.NO_THUMBNAIL),
-        ("DELETE FROM thumbnails WHERE photo = 1", Problem.NO_THUMBNAIL),
+        ("UPDATE codes SET code = x'00' WHERE photo = 1", PhotoProblem.NO_CODE),
+        ("DELETE FROM codes WHERE photo = 1", PhotoProblem.NO_CODE),
+        ("UPDATE codes SET code = x'01020304' WHERE photo = 1", PhotoProblem.OTHER_CODE),
+        ("UPDATE thumbnails SET jpeg = x'00' WHERE photo = 1", PhotoProblem.NO_THUMBNAIL),
+        ("DELETE FROM thumbnails WHERE photo = 1", PhotoProblem.NO_THUMBNAIL),
     ],
 )
 def test_damage_to_what_is_kept_is_found(gallery, model, path, damage, problem):
@@ -57,11 +65,11 @@ def test_a_sample_of_none_is_refused(gallery, path):
 
 def test_files_that_changed_went_or_cannot_be_read_are_found(gallery, path, photo, monkeypatch):
     photo(path, 3)
-    assert problems(gallery) == {"a.png": (Problem.FILE_CHANGED,)}
+    assert problems(gallery) == {"a.png": (PhotoProblem.FILE_CHANGED,)}
     path.unlink()
-    assert problems(gallery) == {"a.png": (Problem.FILE_GONE,)}
+    assert problems(gallery) == {"a.png": (PhotoProblem.FILE_GONE,)}
     monkeypatch.setattr("sketchhash.gallery.upkeep.is_gone", lambda path: False)
-    assert problems(gallery) == {"a.png": (Problem.FILE_UNREADABLE,)}
+    assert problems(gallery) == {"a.png": (PhotoProblem.FILE_UNREADABLE,)}
 
 
 def test_bits_that_hang_on_rounding_are_not_held_against_a_photo(gallery, path, make_model, monkeypatch):

@@ -95,7 +95,7 @@ class MilvusServer:
 
 
 @dataclass(frozen=True)
-class Layout:
+class CollectionLayout:
     """What a collection holds beside ``id`` and ``code``, and how codes are indexed.
 
     Args:
@@ -146,7 +146,9 @@ class Collection:
             server.client.load_collection(name, timeout=server.timeout)
 
     @classmethod
-    def create(cls, server: MilvusServer, name: str, layout: Layout, consistency: Consistency = "Strong") -> Collection:
+    def create(
+        cls, server: MilvusServer, name: str, layout: CollectionLayout, consistency: Consistency = "Strong"
+    ) -> Collection:
         """Open the collection ``name``, which is made if it is not there.
 
         A collection is there before its index is: another may be making both just now, or was stopped in between.

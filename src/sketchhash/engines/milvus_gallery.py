@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.engine_gallery import EngineGallery
-from sketchhash.engines.milvus import Collection, Consistency, Kind, Layout, MilvusServer, Row, code_of
+from sketchhash.engines.milvus import Collection, CollectionLayout, Consistency, Kind, MilvusServer, Row, code_of
 from sketchhash.engines.milvus_index import ExactSearch
 from sketchhash.errors import BadArgument, UnknownName
 from sketchhash.gallery.photos import PhotoRecord, path_range
@@ -71,7 +71,7 @@ class MilvusGallery(EngineGallery):
         probes = address.number("nprobe", 0) if "nprobe" in address.options else None
         self._search = ExactSearch(self._photo_rows, probes)
         self._turn = Lock()
-        self._overview: tuple[float, Overview] | None = None
+        self._overview: tuple[float, RowOverview] | None = None
 
     @classmethod
     def open(cls, address: str, consistency: Consistency = "Bounded") -> Self:
@@ -88,7 +88,7 @@ class MilvusGallery(EngineGallery):
         server = MilvusServer(address)
         try:
             if model is not None:
-                Collection.create(server, _thumbnails(address), Layout(8, _PIECES))
+                Collection.create(server, _thumbnails(address), CollectionLayout(8, _PIECES))
                 Collection.create(server, address.name, _layout(address, model))
             return cls(server, consistency)
         except BaseException:
@@ -180,17 +180,17 @@ class MilvusGallery(EngineGallery):
             codes.reshape(-1, self.model.bits // 8),
         )
 
-    def _read_all(self, oldest: float | None = _COUNTED_EVERY) -> Overview:
+    def _read_all(self, oldest: float | None = _COUNTED_EVERY) -> RowOverview:
         """Read the gallery as a whole; what was read before may be ``oldest`` seconds old, or of any age if None."""
         with self._turn:
             last = self._overview
             if last is None or (oldest is not None and monotonic() - last[0] >= oldest):
-                last = self._overview = monotonic(), Overview.of(self._photo_rows.pages(_OVERVIEW_COLUMNS))
+                last = self._overview = monotonic(), RowOverview.of(self._photo_rows.pages(_OVERVIEW_COLUMNS))
             return last[1]
 
 
 @dataclass
-class Overview:
+class RowOverview:
     """The numbers of a gallery; ``folders`` counts the photos that lie directly in each.
 
     Milvus does not group and count: all rows are read, without their codes, and only the numbers are kept.
@@ -203,7 +203,7 @@ class Overview:
     last_indexed_us: int | None = None
 
     @classmethod
-    def of(cls, pages: Iterable[Sequence[Row]]) -> Overview:
+    def of(cls, pages: Iterable[Sequence[Row]]) -> RowOverview:
         """Read rows with the ``_OVERVIEW_COLUMNS``."""
         overview = cls()
         for page in pages:
@@ -288,12 +288,12 @@ def _thumbnails(address: Address) -> str:
     return f"{address.name}_thumbnails"
 
 
-def _layout(address: Address, model: GalleryModel) -> Layout:
+def _layout(address: Address, model: GalleryModel) -> CollectionLayout:
     name = address.options.get("index", "BIN_FLAT")
     if name not in _KINDS:
         raise UnknownName("index of Milvus", name, _KINDS)
     about = json.dumps({"sketchhash": _FORMAT, "model": model.name, "fingerprint": model.fingerprint})
-    return Layout(model.bits, _TEXTS, _NUMBERS, about, _KINDS[name], address.number("nlist", 128))
+    return CollectionLayout(model.bits, _TEXTS, _NUMBERS, about, _KINDS[name], address.number("nlist", 128))
 
 
 def _model(collection: Collection, address: Address) -> GalleryModel:

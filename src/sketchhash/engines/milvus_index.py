@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.engines.addresses import Address
-from sketchhash.engines.milvus import MOST, Collection, Kind, Layout, MilvusServer
+from sketchhash.engines.milvus import MOST, Collection, CollectionLayout, Kind, MilvusServer
 from sketchhash.index.protocol import (
     Hits,
     Wanted,
@@ -56,7 +56,7 @@ class MilvusIndex:
         """Open the index at ``milvus://host:port/collection``, which is made if it is not there."""
         check_bits(bits)
         place = Address.parse(address)
-        return cls(Collection.create(MilvusServer(place), place.name, Layout(bits, kind=kind)))
+        return cls(Collection.create(MilvusServer(place), place.name, CollectionLayout(bits, kind=kind)))
 
     def __len__(self) -> int:
         """Count the codes."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sketchhash.datasets import Dataset, Item, photo_pixels, sketch_ink
 from sketchhash.errors import DatasetProblem, require
-from sketchhash.evaluation.contours import Counts, Summary, summarise
+from sketchhash.evaluation.contours import ContourSummary, Counts, summarise
 from sketchhash.files import replacing
 from sketchhash.imaging import contact_sheet, shrink
 from sketchhash.results import NO_VALUE, compact_json, markdown_table, write_figure
@@ -39,7 +39,7 @@ class DetectorScore:
     detector: str
     fingerprint: str
     photos: int
-    summary: Summary
+    summary: ContourSummary
     recall: tuple[float, ...]
     precision: tuple[float, ...]
 

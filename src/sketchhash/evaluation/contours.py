@@ -171,7 +171,7 @@ def match(pairs: Pairs) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ContourSummary:
     """How well a detector follows people's contours, from 0 to 1; people reach an F of 0.80 among themselves.
 
     Args:
@@ -185,10 +185,10 @@ class Summary:
     average_precision: float
 
 
-def summarise(counts: Sequence[Counts]) -> Summary:
+def summarise(counts: Sequence[Counts]) -> ContourSummary:
     """Summarise the counts of all photos, made with the same thresholds."""
     total = Counts.total(counts)
-    return Summary(
+    return ContourSummary(
         ods=_best_f(total.recall, total.precision),
         ois=_f_at_own_thresholds(counts),
         average_precision=_area(total.recall, total.precision),

@@ -27,7 +27,7 @@ from sketchhash.evaluation.metrics import (
     precision_at,
     score,
 )
-from sketchhash.evaluation.ranking import CODES_AT_ONCE, Labels, labels, rank_codes, rank_cosine
+from sketchhash.evaluation.ranking import CODES_AT_ONCE, LabelArray, labels, rank_codes, rank_cosine
 from sketchhash.evaluation.settings import Setting, SettingKind
 from sketchhash.evaluation.ties import TieGroups, unordered
 
@@ -146,8 +146,8 @@ def rank_one_sided(
 def rank_shares(
     queries: NDArray[np.uint8],
     gallery: NDArray[np.uint8],
-    query_labels: Labels,
-    gallery_labels: Labels,
+    query_labels: LabelArray,
+    gallery_labels: LabelArray,
     depth: int,
 ) -> NDArray[np.float64]:
     """Return the mean share of the first ``depth`` ranks that category d takes for queries of c: row c, column d.

@@ -18,7 +18,7 @@ from sketchhash.errors import BadArgument
 from sketchhash.evaluation.metrics import DEPTH, mean_average_precision, precision_at
 from sketchhash.evaluation.ties import Counts, TieGroups
 
-Labels = NDArray[np.integer[Any]]
+LabelArray = NDArray[np.integer[Any]]
 Vectors = NDArray[np.floating[Any]]
 Distance = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 # Few codes keep the XORed words of a large gallery near the cache; BLAS is faster on more vectors.
@@ -28,7 +28,7 @@ PHOTOS_AT_ONCE = 4096
 
 
 def rank_codes(
-    queries: NDArray[np.uint8], gallery: NDArray[np.uint8], query_labels: Labels, gallery_labels: Labels
+    queries: NDArray[np.uint8], gallery: NDArray[np.uint8], query_labels: LabelArray, gallery_labels: LabelArray
 ) -> TieGroups:
     """Rank packed codes ``(gallery, bits // 8)`` by Hamming distance from ``(queries, bits // 8)``."""
     _check_labels(queries, gallery, query_labels, gallery_labels)
@@ -46,25 +46,27 @@ def rank_codes(
     return TieGroups(sizes.ravel(), relevant.ravel(), starts, query_labels.astype(np.int64), bits)
 
 
-def rank_cosine(queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels) -> TieGroups:
+def rank_cosine(queries: Vectors, gallery: Vectors, query_labels: LabelArray, gallery_labels: LabelArray) -> TieGroups:
     """Rank vectors ``(gallery, dimensions)`` by their angle to each query; a zero vector is at 90° to all."""
     return rank_vectors(_opposite_cosine, queries, gallery, query_labels, gallery_labels)
 
 
-def rank_euclidean(queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels) -> TieGroups:
+def rank_euclidean(
+    queries: Vectors, gallery: Vectors, query_labels: LabelArray, gallery_labels: LabelArray
+) -> TieGroups:
     """Rank vectors ``(gallery, dimensions)`` by Euclidean distance from each query."""
     return rank_vectors(_squared_euclidean, queries, gallery, query_labels, gallery_labels)
 
 
 def rank_vectors(
-    distance: Distance, queries: Vectors, gallery: Vectors, query_labels: Labels, gallery_labels: Labels
+    distance: Distance, queries: Vectors, gallery: Vectors, query_labels: LabelArray, gallery_labels: LabelArray
 ) -> TieGroups:
     """Rank vectors ``(gallery, dimensions)`` by a function that returns distances ``(some queries, some photos)``."""
     _check_labels(queries, gallery, query_labels, gallery_labels)
     return rank_distances(_in_blocks(distance, queries, gallery), query_labels, gallery_labels)
 
 
-def rank_distances(blocks: Iterable[NDArray[Any]], query_labels: Labels, gallery_labels: Labels) -> TieGroups:
+def rank_distances(blocks: Iterable[NDArray[Any]], query_labels: LabelArray, gallery_labels: LabelArray) -> TieGroups:
     """Rank by any distance, given in blocks ``(some queries, gallery)`` in the order of the query labels.
 
     Equal distances are ties. To rank by a similarity, give its negative.
@@ -156,12 +158,14 @@ def _squared_euclidean(queries: NDArray[np.float64], gallery: NDArray[np.float64
     return distances
 
 
-def _members(query_labels: Labels, gallery_labels: Labels) -> dict[int, NDArray[np.intp]]:
+def _members(query_labels: LabelArray, gallery_labels: LabelArray) -> dict[int, NDArray[np.intp]]:
     """Find the rows of the gallery that carry each label asked for."""
     return {label: np.flatnonzero(gallery_labels == label) for label in np.unique(query_labels).tolist()}
 
 
-def _check_labels(queries: NDArray[Any], gallery: NDArray[Any], query_labels: Labels, gallery_labels: Labels) -> None:
+def _check_labels(
+    queries: NDArray[Any], gallery: NDArray[Any], query_labels: LabelArray, gallery_labels: LabelArray
+) -> None:
     for rows, labels, kind in ((queries, query_labels, "queries"), (gallery, gallery_labels, "photos")):
         if rows.ndim != 2 or labels.shape != (len(rows),) or not len(rows):
             raise BadArgument(

@@ -21,7 +21,7 @@ from sketchhash.gallery.indexing import (
 from sketchhash.gallery.photos import Failure, PhotoFile, PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, OpenGallery, PhotoRow, Sample
 from sketchhash.gallery.search import Picture, Prepared, Query, Searcher
-from sketchhash.gallery.upkeep import Checked, Problem, exact_duplicates, near_duplicates, verify
+from sketchhash.gallery.upkeep import Checked, PhotoProblem, exact_duplicates, near_duplicates, verify
 from sketchhash.gallery.watch import watch_folders
 from sketchhash.gallery.workers import WorkerProcesses, Workers, WorkerThreads
 
@@ -36,11 +36,11 @@ __all__ = [
     "Labels",
     "OpenGallery",
     "PhotoFile",
+    "PhotoProblem",
     "PhotoRecord",
     "PhotoRow",
     "Picture",
     "Prepared",
-    "Problem",
     "Progress",
     "Query",
     "Sample",

@@ -24,7 +24,7 @@ _MARGIN = 1e-3
 _BLOCK = 256
 
 
-class Problem(Enum):
+class PhotoProblem(Enum):
     """What may be wrong with a photo in a gallery."""
 
     NO_CODE = "its code is missing or has the wrong length"
@@ -40,7 +40,7 @@ class Checked:
     """A photo, and what is wrong with it; most often nothing."""
 
     photo: PhotoRecord
-    problems: tuple[Problem, ...]
+    problems: tuple[PhotoProblem, ...]
 
 
 def verify(gallery: GalleryFile, model: Model | None = None, every: int = 1) -> Iterator[Checked]:
@@ -97,24 +97,24 @@ def _require_undamaged(gallery: GalleryFile) -> None:
         )
 
 
-def _problems(gallery: GalleryFile, photo: PhotoRecord, model: Model | None) -> Iterator[Problem]:
+def _problems(gallery: GalleryFile, photo: PhotoRecord, model: Model | None) -> Iterator[PhotoProblem]:
     has_code = _has_code(gallery, photo)
     if not has_code:
-        yield Problem.NO_CODE
+        yield PhotoProblem.NO_CODE
     if not _has_thumbnail(gallery, photo):
-        yield Problem.NO_THUMBNAIL
+        yield PhotoProblem.NO_THUMBNAIL
     if is_gone(photo.path):
-        yield Problem.FILE_GONE
+        yield PhotoProblem.FILE_GONE
         return
     try:
         file, content = read_file(photo.path)
     except UnreadableImage:
-        yield Problem.FILE_UNREADABLE
+        yield PhotoProblem.FILE_UNREADABLE
         return
     if file.sha256 != photo.sha256:
-        yield Problem.FILE_CHANGED
+        yield PhotoProblem.FILE_CHANGED
     elif has_code and model is not None and not _gives_code(model, content, gallery.code(photo.id)):
-        yield Problem.OTHER_CODE
+        yield PhotoProblem.OTHER_CODE
 
 
 def _has_code(gallery: GalleryFile, photo: PhotoRecord) -> bool:

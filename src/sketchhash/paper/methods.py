@@ -20,7 +20,7 @@ from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.sources import Source
 from sketchhash.errors import require
 from sketchhash.evaluation import TieGroups, labels, rank_codes, rank_cosine, rank_euclidean, rank_vectors
-from sketchhash.evaluation.ranking import Labels, Vectors
+from sketchhash.evaluation.ranking import LabelArray, Vectors
 from sketchhash.paper.entries import ABLATIONS, DSH, TRUNK_METHODS, Entry
 from sketchhash.paper.features import SKETCH_NET, Settings, hash_of, settings_of
 from sketchhash.paper.workbench import Workbench
@@ -42,7 +42,7 @@ class Seconds:
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class MethodEncodings:
     """Queries ``(queries, size)`` and gallery ``(photos, size)`` as a fitted method encodes them."""
 
     distance: Distance
@@ -56,7 +56,7 @@ class PreparedMethod(Protocol):
 
     recipe: Settings
 
-    def encode(self) -> Encoded:
+    def encode(self) -> MethodEncodings:
         """Learn, and encode queries and gallery."""
         ...
 
@@ -91,14 +91,14 @@ class CatalogueMethod:
         }
         self.recipe: Settings = {**recipe, "hash": hash_of(recipe)}
 
-    def encode(self) -> Encoded:
+    def encode(self) -> MethodEncodings:
         """Load the inputs, then fit and encode by the clock."""
         bench, sees = self._bench, self._card.sees
         gallery, queries = bench.gallery(sees), bench.queries(sees)
         method, fit = self._fitted()
         photos, photo_seconds = _timed(lambda: method.encode_photos(gallery))
         sketches, sketch_seconds = _timed(lambda: method.encode_sketches(queries))
-        return Encoded(self._card.distance, sketches, photos, Seconds(fit, photo_seconds, sketch_seconds))
+        return MethodEncodings(self._card.distance, sketches, photos, Seconds(fit, photo_seconds, sketch_seconds))
 
     def _fitted(self) -> tuple[Method, float]:
         if self._card.name == SKETCH_NET:
@@ -119,13 +119,13 @@ class HashingMethod:
         self._recipe = load_recipe(recipe)
         self.recipe: Settings = {**asdict(self._recipe), "hash": self._recipe.hash}
 
-    def encode(self) -> Encoded:
+    def encode(self) -> MethodEncodings:
         """Train, or load what was trained, then encode by the clock."""
         bench, entry = self._bench, self._entry
         encoder, fit = _timed(lambda: bench.train(self._recipe, self._name, entry.size, entry.repeat))
         photos, photo_seconds = _timed(lambda: encoder.photo_values(bench.parts.gallery))
         sketches, sketch_seconds = _timed(lambda: encoder.sketch_values(bench.parts.queries))
-        return Encoded(Distance.HAMMING, sketches, photos, Seconds(fit, photo_seconds, sketch_seconds))
+        return MethodEncodings(Distance.HAMMING, sketches, photos, Seconds(fit, photo_seconds, sketch_seconds))
 
 
 class TrunkMethod:
@@ -138,14 +138,14 @@ class TrunkMethod:
         recipe: Settings = {"method": entry.method, "size": entry.size, "seed": bench.seed, "dsh": dsh.hash}
         self.recipe: Settings = {**recipe, "hash": hash_of(recipe)}
 
-    def encode(self) -> Encoded:
+    def encode(self) -> MethodEncodings:
         """Pre-train the trunks or load them, then fit and encode by the clock."""
         bench, entry = self._bench, self._entry
         inputs = bench.pretrained(entry.size)
         encoder, fit = _timed(lambda: fit_on_trunks(entry.method, inputs, bench.parts, entry.size, bench.seed))
         photos, photo_seconds = _timed(lambda: encoder.photo_values(bench.parts.gallery))
         sketches, sketch_seconds = _timed(lambda: encoder.sketch_values(bench.parts.queries))
-        return Encoded(Distance.HAMMING, sketches, photos, Seconds(fit, photo_seconds, sketch_seconds))
+        return MethodEncodings(Distance.HAMMING, sketches, photos, Seconds(fit, photo_seconds, sketch_seconds))
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def fit_on_trunks(name: str, inputs: NetworkInputs, parts: Partition, bits: int,
 
 
 def rank_encodings(
-    distance: Distance, sketches: Vectors, photos: Vectors, sketch_labels: Labels, photo_labels: Labels
+    distance: Distance, sketches: Vectors, photos: Vectors, sketch_labels: LabelArray, photo_labels: LabelArray
 ) -> TieGroups:
     """Rank photos ``(photos, size)`` for every sketch ``(sketches, size)``; for *hamming* by the signs alone."""
     match distance:

@@ -26,7 +26,7 @@ from sketchhash.evaluation.metrics import DEPTH
 from sketchhash.index import scan_index
 from sketchhash.paper.entries import DSH, Entry
 from sketchhash.paper.features import Settings
-from sketchhash.paper.methods import Encoded, prepare_method, rank_encodings
+from sketchhash.paper.methods import MethodEncodings, prepare_method, rank_encodings
 from sketchhash.paper.records import Codes, CodeSample, Records, RunRecord, RunScores, examples, versions
 from sketchhash.paper.workbench import Workbench
 
@@ -131,7 +131,7 @@ def distances_from(distance: Distance, gallery: Vectors) -> Callable[[Vectors], 
 
 
 def _keep(
-    bench: Workbench, records: Records, entry: Entry, recipe: Settings, encoded: Encoded, started: float
+    bench: Workbench, records: Records, entry: Entry, recipe: Settings, encoded: MethodEncodings, started: float
 ) -> RunRecord:
     distance, queries, gallery = encoded.distance, encoded.queries, encoded.gallery
     sides = labels(bench.parts.queries), labels(bench.parts.gallery)

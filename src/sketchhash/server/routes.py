@@ -34,7 +34,7 @@ from sketchhash.server.schemas import (
     SearchAnswer,
     SearchOptions,
 )
-from sketchhash.server.search import Found
+from sketchhash.server.search import SearchResult
 from sketchhash.server.service import Service
 
 # A picture is sent in chunks, so that what a slow client has not read yet does not fill the connection's buffers.
@@ -72,7 +72,7 @@ def search_routes(service: Service) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["search"])
     finder = service.finder
 
-    async def respond(find: Callable[[Stopwatch], Found], response: Response) -> SearchAnswer:
+    async def respond(find: Callable[[Stopwatch], SearchResult], response: Response) -> SearchAnswer:
         watch = Stopwatch()
         answer = (await service.inference.run(partial(find, watch))).answer(watch)
         service.metrics.observe_search(watch)

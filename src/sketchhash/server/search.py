@@ -53,7 +53,7 @@ _LEAST_DEVIATION = 0.5
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The hits of a search, the query's code ``(1, bits // 8)``, and what chance alone would have given."""
 
     hits: list[HitAnswer]
@@ -84,13 +84,13 @@ class Finder:
         """Return the number of photos that can be found."""
         return len(self._searcher)
 
-    def find_by_drawing(self, query: DrawingQuery, watch: Stopwatch) -> Found:
+    def find_by_drawing(self, query: DrawingQuery, watch: Stopwatch) -> SearchResult:
         """Find photos that show what was drawn."""
         with watch.stage("ink"):
             ink = self._searcher.prepare_drawing(Drawing.from_json(query.strokes))
         return self._find_prepared(ink, query, watch)
 
-    def find_by_picture(self, content: bytes, query: PictureQuery, watch: Stopwatch) -> Found:
+    def find_by_picture(self, content: bytes, query: PictureQuery, watch: Stopwatch) -> SearchResult:
         """Find photos that look like an uploaded photo, or that show the sketch in an uploaded picture."""
         try:
             with watch.stage("ink"):
@@ -100,7 +100,7 @@ class Finder:
             raise UnreadableImage(f"{reason} Send another picture, such as a JPEG or PNG.") from error
         return self._find_prepared(picture, query, watch)
 
-    def find_similar(self, photo_id: int, query: SearchOptions, watch: Stopwatch) -> Found:
+    def find_similar(self, photo_id: int, query: SearchOptions, watch: Stopwatch) -> SearchResult:
         """Find other photos that look like one of the gallery."""
         with watch.stage("search"):
             root, folder = self._folder(query)
@@ -109,7 +109,7 @@ class Finder:
                 hits = self._searcher.similar(photo_id, query.k, folder=folder, label=query.label)
             return self._found(hits, values, root)
 
-    def _find_prepared(self, prepared: Prepared, query: SearchOptions, watch: Stopwatch) -> Found:
+    def _find_prepared(self, prepared: Prepared, query: SearchOptions, watch: Stopwatch) -> SearchResult:
         with watch.stage("encode"):
             values = self._searcher.encode(prepared)
         with watch.stage("search"):
@@ -122,10 +122,10 @@ class Finder:
         root = common_root(self._searcher.gallery)
         return root, folder_path(root, query.folder) if query.folder else None
 
-    def _found(self, hits: list[Hit], values: NDArray[Any], root: bytes) -> Found:
+    def _found(self, hits: list[Hit], values: NDArray[Any], root: bytes) -> SearchResult:
         code = pack(values[np.newaxis])
         chance = Chance.estimate(code, self._sample.get(len(self)).codes, len(self))
-        return Found([_hit_answer(hit, root, chance) for hit in hits], code, chance)
+        return SearchResult([_hit_answer(hit, root, chance) for hit in hits], code, chance)
 
 
 @dataclass(frozen=True)
