@@ -85,6 +85,13 @@ def test_without_any_model_it_is_said_how_to_name_one(run, photos, tmp_path, mon
     assert not (tmp_path / "g").exists()
 
 
+def test_a_place_that_is_not_there_is_an_error_and_no_gallery_is_made(run, tmp_path):
+    result = run("index", tmp_path / "nowhere", "--gallery", tmp_path / "g")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: There is no folder or photo at")
+    assert not (tmp_path / "g").exists()
+
+
 def test_the_shipped_model_is_the_default(run, photos, tmp_path, monkeypatch, model_folder):
     monkeypatch.delenv("SKETCHHASH_MODEL")
     monkeypatch.setattr("sketchhash.model.folder._SHIPPED", model_folder)

@@ -30,7 +30,7 @@ class LabelSource(StrEnum):
 
 
 def index(
-    places: Annotated[list[Path], typer.Argument(metavar="DIR", exists=True, help="Folders of photos, or photos.")],
+    places: Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of photos, or photos.")],
     gallery: GalleryPath,
     model: ModelFolder = None,
     labels: Annotated[
@@ -56,7 +56,9 @@ def index(
 ) -> None:
     """Encode the photos in folders that are new or changed. Stop it at any time: the same command continues."""
     from sketchhash.api import Gallery
+    from sketchhash.gallery import require_places
 
+    require_places(places)
     encoders = _workers(model, workers, ray)
     with Gallery(gallery, model, reindex=reindex) as opened:
         run = opened.watch if watch else opened.index_events

@@ -115,11 +115,11 @@ def report(
     from sketchhash import datasets
     from sketchhash.paper import write_report
 
-    if data is None:
-        say("Figure 6 shows photos and is left out: give their dataset with --data to have it.")
     shown = None if data is None else datasets.open_dataset(data, photos)
     for path in write_report(results, out or results / "report", shown):
         typer.echo(path)
+    if data is None:
+        say("Figure 6 shows photos and is left out: give their dataset with --data to have it.")
 
 
 @app.command()

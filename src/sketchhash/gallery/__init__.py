@@ -17,6 +17,7 @@ from sketchhash.gallery.indexing import (
     Watching,
     index,
     index_events,
+    require_places,
 )
 from sketchhash.gallery.photos import Failure, PhotoFile, PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, OpenGallery, PhotoRow, Sample
@@ -55,6 +56,7 @@ __all__ = [
     "index",
     "index_events",
     "near_duplicates",
+    "require_places",
     "verify",
     "watch_folders",
 ]

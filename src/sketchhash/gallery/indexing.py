@@ -121,13 +121,18 @@ def index_events(
     workers: Workers | None = None,
 ) -> Generator[Event, None, None]:
     """Bring the gallery up to date as `index` does, one event at a time; the last one is the `Summary`."""
-    for place in places:
-        if not place.is_dir() and not place.is_file():
-            raise BadArgument(f"There is no folder or photo at {place}. Name one that is there.")
+    require_places(places)
     gallery.require(model)
     if workers is not None and workers.fingerprint != model.fingerprint:
         raise BadArgument("The workers have another model than this run: give them the same folder.")
     return index_changes(gallery, model, places, labels, prune, workers)
+
+
+def require_places(places: Iterable[Path]) -> None:
+    """Raise `BadArgument` if a place is not there; a disk that is not mounted must not look like one without photos."""
+    for place in places:
+        if not place.is_dir() and not place.is_file():
+            raise BadArgument(f"There is no folder or photo at {place}. Name one that is there.")
 
 
 def index_changes(
