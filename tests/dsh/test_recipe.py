@@ -124,6 +124,10 @@ def test_unknown_names_suggest_the_nearest(text, complaint, written):
         (MINIMAL.partition("[hashing]")[0], "hashing"),
         (MINIMAL.replace('size = "tiny"', ""), "size"),
         (MINIMAL.replace("epochs = 2", 'epochs = "two"'), r"mine\.toml cannot be used"),
+        (MINIMAL.replace("epochs = 2", 'epochs = "two"'), "epochs should be a valid integer, found 'two'"),
+        (MINIMAL.replace("epochs = 2", "epochs = true"), "epochs should be a valid integer, found True"),
+        (MINIMAL + "learning_rate = nan", "learning_rate should be a finite number, found nan"),
+        ("base = 5\n" + MINIMAL, "base should be the name of a recipe"),
         (MINIMAL.replace("epochs = 2", "epochs = -2"), "epochs=-2"),
         (MINIMAL + "learning_rate = 0", "learning_rate=0"),
         (MINIMAL + "decay = 1.5", "decay=1.5"),
@@ -135,6 +139,14 @@ def test_unknown_names_suggest_the_nearest(text, complaint, written):
 def test_a_recipe_that_cannot_be_used_says_why(text, complaint, written):
     with pytest.raises(BadArgument, match=complaint):
         load_recipe(written(text))
+
+
+def test_a_recipe_that_is_its_own_base_is_refused(tmp_path):
+    one, other = tmp_path / "one.toml", tmp_path / "other.toml"
+    one.write_text(f'base = "{other}"', encoding="utf-8")
+    other.write_text(f'base = "{one}"', encoding="utf-8")
+    with pytest.raises(BadArgument, match="is its own base"):
+        load_recipe(str(one))
 
 
 def test_a_recipe_without_a_stage_is_told_which(written):

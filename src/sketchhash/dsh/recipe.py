@@ -11,19 +11,22 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from enum import StrEnum
 from importlib.resources import files
 from math import cos, pi
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from sketchhash.dsh.networks import Branches
 from sketchhash.errors import BadArgument, UnknownName
 
 T = TypeVar("T")
 
+_STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 _OPTIMISERS = ("adamw", "sgd")
 _STAGES = ("pretrain_photos", "pretrain_sketches", "pretrain_ink", "hashing")
 _ADDED_LATER = {  # with what was done before they were added
@@ -213,14 +216,18 @@ def _with_similarity(objective: Mapping[str, Any]) -> dict[str, Any]:
     return {**objective, "similarity": Similarity(name)}
 
 
-def _read(name_or_path: str) -> dict[str, Any]:
+def _read(name_or_path: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     """Read a recipe's table on top of its base's, or of the recipe before the ``+``."""
+    if not isinstance(name_or_path, str):
+        raise ValueError(f"base should be the name of a recipe or a TOML file, found {name_or_path!r}")
+    if name_or_path in above:
+        raise ValueError(f"{name_or_path} is its own base, by way of {', '.join(above)}")
     below, _, change = name_or_path.rpartition("+")
     is_stacked = below and change in recipe_names()  # else the + is part of a path
     table = _own_table(change if is_stacked else name_or_path)
     own_base = table.pop("base", None)
     base_name = below if is_stacked else own_base
-    base = _read(base_name) if base_name else {}
+    base = _read(base_name, (*above, name_or_path)) if base_name else {}
     for key, value in table.items():
         base[key] = {**base[key], **value} if isinstance(value, dict) and key in base else value
     return base
@@ -243,9 +250,21 @@ def _folder() -> Any:  # noqa: ANN401 - importlib's Traversable moved between Py
     return files("sketchhash.dsh") / "recipes"
 
 
-def _build(kind: Callable[..., T], table: Mapping[str, object]) -> T:
+def _build(kind: type[T], table: Mapping[str, object]) -> T:
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     strangers = sorted(set(table) - known)
     if strangers:
         raise UnknownName("setting", strangers[0], known)
+    _check_types(kind, table)
     return kind(**table)
+
+
+def _check_types(kind: type, table: Mapping[str, object]) -> None:
+    # Only checked, not converted: a whole number that stands for a float stays one, and so does the recipe's hash.
+    for name, expected in get_type_hints(kind).items():
+        if name in table and expected in (bool, int, float, str):
+            try:
+                TypeAdapter(expected, config=_STRICT).validate_python(table[name])
+            except ValidationError as problem:
+                message = problem.errors(include_url=False)[0]["msg"].replace("Input ", "")
+                raise ValueError(f"{name} {message}, found {table[name]!r}") from problem
