@@ -110,7 +110,7 @@ def train_network(
 def score(
     data: BsdsFolder,
     detector: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A detector; repeat for several. [sketch-tokens]")
+        list[str] | None, typer.Option(metavar="NAME", help="A detector; repeat for several. [contour-net]")
     ] = None,
     forest: ForestFile = None,
     network: NetworkFile = None,
@@ -128,7 +128,7 @@ def score(
     from sketchhash.evaluation.contours import ContourEvaluation, Sweep
     from sketchhash.tokens.training.bsds import read_split
 
-    detectors = [choose_detector(name, forest, network) for name in detector or ["sketch-tokens"]]
+    detectors = [choose_detector(name, forest, network) for name in detector or ["contour-net"]]
     photos = read_split(data, "test")
     scores = []
     for each in detectors:
@@ -154,7 +154,7 @@ def sheet(
     data: DatasetFolder,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The PNG picture to write.")],
     photos: PhotosFolder = None,
-    detector: Annotated[str, typer.Option(metavar="NAME", help="The contour detector.")] = "sketch-tokens",
+    detector: Annotated[str, typer.Option(metavar="NAME", help="The contour detector.")] = "contour-net",
     forest: ForestFile = None,
     network: NetworkFile = None,
     count: Annotated[int, typer.Option(min=1, max=240, help="How many photos.")] = 24,
