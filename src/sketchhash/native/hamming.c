@@ -29,7 +29,7 @@ typedef struct {
     int64_t *found;      /* (count,) */
 } Task;
 
-/* Give as many searches as asked for, or NULL without memory. One piece, freed as one. */
+/* Allocate as many searches as asked for in one piece, or return NULL without memory. */
 static Search *prepare(int64_t searches, int64_t width, int64_t k, int64_t most, int in_id_order) {
     int64_t distances = width * 8 + 1, capacity = 2 * k + SPARE_HITS < most ? 2 * k + SPARE_HITS : most;
     size_t each = sizeof(Search) + (size_t)capacity * sizeof(Hit) + (size_t)distances * sizeof(int64_t) +

@@ -61,7 +61,7 @@ static float weigh(const float *weights, float red, float green, float blue) {
     return weights[0] * red + weights[1] * green + weights[2] * blue;
 }
 
-/* luv.luv; `constants` as laid out there. */
+/* channels.luv; `constants` as laid out there. */
 EXPORT void convert_to_luv(const uint8_t *photo, int64_t pixels, const float *linear, const float *lightness,
                            const float *constants, float *out) {
     const float white_u = constants[12], white_v = constants[13], offset_u = constants[14], offset_v = constants[15];
