@@ -158,7 +158,7 @@ def test_hashing_leaves_frozen_trunks_alone_and_trains_all_that_is_behind_them(r
 
 def test_values_from_kept_features_are_those_of_the_pictures(run, dataset, tmp_path):
     inputs = run(FROZEN)
-    whole = training.Desk(dataset, inputs.network, QUICK, 0, tmp_path / "cache", Silent())
+    whole = training.NetworkInputs(dataset, inputs.network, QUICK, 0, tmp_path / "cache", Silent())
     photos, sketches = dataset.photos[3:9], dataset.sketches[5:16]
     np.testing.assert_allclose(inputs.photo_values(photos), whole.photo_values(photos), atol=1e-5)
     np.testing.assert_allclose(inputs.sketch_values(sketches), whole.sketch_values(sketches), atol=1e-5)
@@ -166,7 +166,7 @@ def test_values_from_kept_features_are_those_of_the_pictures(run, dataset, tmp_p
 
 @MODES
 def test_no_items_have_no_values(recipe, dataset, tmp_path):
-    inputs = training.Desk(dataset, build_network(network_spec("tiny", BITS), 0), recipe, 0, tmp_path, Silent())
+    inputs = training.NetworkInputs(dataset, build_network(network_spec("tiny", BITS), 0), recipe, 0, tmp_path, Silent())
     assert inputs.photo_values([]).shape == inputs.sketch_values([]).shape == (0, BITS)
 
 
