@@ -166,7 +166,9 @@ def test_values_from_kept_features_are_those_of_the_pictures(run, dataset, tmp_p
 
 @MODES
 def test_no_items_have_no_values(recipe, dataset, tmp_path):
-    inputs = training.NetworkInputs(dataset, build_network(network_spec("tiny", BITS), 0), recipe, 0, tmp_path, Silent())
+    inputs = training.NetworkInputs(
+        dataset, build_network(network_spec("tiny", BITS), 0), recipe, 0, tmp_path, Silent()
+    )
     assert inputs.photo_values([]).shape == inputs.sketch_values([]).shape == (0, BITS)
 
 
