@@ -137,6 +137,12 @@ class Processes:
             for buffer in module.buffers():
                 distributed.broadcast(buffer, 0)
 
+    def copy_first(self, module: nn.Module) -> None:
+        """Copy the first process's weights and batch statistics to all: rounding may depend on the threads of each."""
+        if self.count > 1:
+            for tensor in module.state_dict().values():
+                distributed.broadcast(tensor, 0)
+
     def wait(self) -> None:
         """Wait for the others."""
         if self.count > 1:

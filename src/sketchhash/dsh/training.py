@@ -81,6 +81,8 @@ def prepare(job: Job, network: HashNetwork, cache: Path, progress: Progress, pro
         inputs.prepare_photos()
         if job.start is not None:
             _start_from(job.start, inputs, job.split.apply(job.dataset).training_sketches)
+    if job.start is not None:
+        processes.copy_first(network.c2)
     _pretrain(inputs, job.split.apply(job.dataset), job, cache, processes, progress)
     return inputs
 
