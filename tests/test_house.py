@@ -115,8 +115,9 @@ def test_every_data_file_is_in_the_wheel():
 
 
 def test_verbs_that_no_test_runs_are_noticed():
-    assert never_run(verbs()) == []
-    assert never_run(set(verbs()) - {"search", "data check"}) == ["data check", "search"]
+    functions = dict(verbs())
+    assert never_run(functions.values()) == []
+    assert never_run(function for verb, function in functions.items() if verb != "data check") == ["data check"]
 
 
 def test_skips_for_want_of_something_are_noticed():

@@ -1,9 +1,7 @@
-"""``sketchhash gallery copy``, ``serve`` and ``bench engines`` with engines."""
+"""``sketchhash gallery copy`` and ``serve`` with engines."""
 
-import json
 import warnings
 
-import numpy as np
 import pytest
 
 from sketchhash.server import Access, create_app, open_service
@@ -13,7 +11,7 @@ with warnings.catch_warnings():
     from fastapi.testclient import TestClient
 
 
-def test_a_gallery_is_copied_served_and_measured(run, gallery, tmp_path, postgres_server, model_folder):
+def test_a_gallery_is_copied_and_served(run, gallery, tmp_path, postgres_server, model_folder):
     address = postgres_server.address("by_verb", timeout=60)
     assert run("gallery", "copy", address, "--gallery", gallery).stdout == "5 written, 0 removed, 0 unchanged\n"
     assert run("gallery", "copy", address, "--gallery", gallery).stdout == "0 written, 0 removed, 5 unchanged\n"
@@ -25,11 +23,6 @@ def test_a_gallery_is_copied_served_and_measured(run, gallery, tmp_path, postgre
     strokes = {"strokes": [[[0, 0], [9, 0], [9, 9]]], "k": 3, "label": "dog"}
     answers = [ask(place, model_folder, strokes) for place in (str(gallery), address)]
     assert answers[0] == answers[1]
-
-    measured = run("bench", "engines", postgres_server.address("measured"), "--size", 300, "--seconds", 0.05, "--json")
-    results = json.loads(measured.stdout)
-    assert [result["found"] for result in results] == [1.0, 1.0]
-    assert "| pgvector, exact |" in run("bench", "engines", postgres_server.address("measured"), "--size", 300).stdout
 
 
 def ask(place, model_folder, strokes):
@@ -64,15 +57,3 @@ def test_verbs_that_need_a_file_say_so(run, verb):
     told = run(*verb, "--gallery", "milvus://127.0.0.1:19530/photos")
     assert told.exit_code == 2
     assert "sketchhash gallery copy FILE --gallery ADDRESS" in told.stderr
-
-
-def test_engines_that_hold_codes_are_not_measured(postgres_server, run):
-    from sketchhash.engines.addresses import Address
-    from sketchhash.engines.postgres import Database, PgvectorIndex
-
-    address = postgres_server.address("used")
-    with Database(Address.parse(address)) as database:
-        PgvectorIndex(database, 64).add(np.arange(3), np.zeros((3, 8), dtype=np.uint8))
-    told = run("bench", "engines", address, "--size", 10)
-    assert told.exit_code == 2
-    assert "holds 3 codes already" in told.stderr

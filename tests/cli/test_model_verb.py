@@ -40,3 +40,18 @@ def test_a_folder_without_a_model_is_refused(run, tmp_path):
     result = run("model", "info", tmp_path)
     assert result.exit_code == 1
     assert "not a model folder" in result.output
+
+
+def test_a_run_is_exported_with_weights_of_half_the_size(run, untrained_run, tmp_path):
+    folder, world = untrained_run(("key", "snowman"), 4)
+    told = ("model", "export", "--run", folder, "--data", world)
+    result = run(*told, "--out", tmp_path / "whole")
+    assert result.exit_code == 0, result.output
+    assert run(*told, "--out", tmp_path / "half", "--weights", "float16").exit_code == 0
+    whole, half = (json.loads(run("model", "info", tmp_path / name, "--json").stdout) for name in ("whole", "half"))
+    assert whole["is_intact"] and half["is_intact"]
+    assert half["files"]["sketch.onnx"]["size"] < 0.7 * whole["files"]["sketch.onnx"]["size"]
+
+    refused = run(*told, "--out", tmp_path / "other", "--weights", "float17")
+    assert refused.exit_code != 0
+    assert "Did you mean 'float16'" in refused.stderr

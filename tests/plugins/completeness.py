@@ -1,11 +1,12 @@
 """Fail a run of the whole suite that left something out.
 
-Every verb of the command line must be run by some test. With ``--nothing-missing``, as in CI, no test may be skipped
-because a program, a package or a kernel is missing: only for the reasons listed here.
+Every verb of the command line must be run by some test in its own process. With ``--nothing-missing``, as in CI, no
+test may be skipped because a program, a package or a kernel is missing: only for the reasons listed here.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 import shutil
 from collections.abc import Iterable, Iterator
@@ -21,24 +22,25 @@ GOOD_REASONS = (
     r"|libtiff itself|efficientnet_lite_pytorch"
 )
 
-_verbs_run: set[str] = set()
+_functions_run: set[str] = set()
 _skips: set[str] = set()
 _invoke = TyperCommand.invoke
 
 
-def verbs(command=None, name: str = "") -> Iterator[str]:
-    """Yield every verb in full, such as ``gallery copy``."""
+def verbs(command=None, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every verb in full, such as ``gallery copy``, and the function that it runs."""
     command = command or typer.main.get_command(app)
     if children := getattr(command, "commands", None):
         for child, below in children.items():
             yield from verbs(below, f"{name} {child}".strip())
     else:
-        yield name
+        yield name, _function(command)
 
 
 def never_run(run: Iterable[str]) -> list[str]:
-    """Return the verbs that are not among those that were run."""
-    return sorted(set(verbs()) - set(run))
+    """Return the verbs whose functions are not among those that were run."""
+    done = set(run)
+    return sorted(verb for verb, function in verbs() if function not in done)
 
 
 def skipped_for_want(skips: Iterable[str]) -> list[str]:
@@ -53,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     def recording(command, ctx):
-        _verbs_run.add(" ".join(ctx.command_path.split()[1:]))
+        _functions_run.add(_function(command))
         return _invoke(command, ctx)
 
     TyperCommand.invoke = recording
@@ -75,14 +77,14 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 def pytest_testnodedown(node, error) -> None:
     """Collect what a worker of pytest-xdist has seen."""
     seen = getattr(node, "workeroutput", {})
-    _verbs_run.update(seen.get("verbs", ()))
+    _functions_run.update(seen.get("functions", ()))
     _skips.update(seen.get("skips", ()))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput.update(verbs=sorted(_verbs_run), skips=sorted(_skips))
+        session.config.workeroutput.update(functions=sorted(_functions_run), skips=sorted(_skips))
     elif session.exitstatus == pytest.ExitCode.OK and any(_complaints(session.config).values()):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -96,9 +98,15 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
 
 def _complaints(config: pytest.Config) -> dict[str, list[str]]:
     return {
-        "verbs that no test has run": never_run(_verbs_run) if _is_whole_suite(config) else [],
+        "verbs that no test has run": never_run(_functions_run) if _is_whole_suite(config) else [],
         "skipped for want of something": skipped_for_want(_skips) if config.option.nothing_missing else [],
     }
+
+
+def _function(command: TyperCommand) -> str:
+    """Name the function of a command: tests also run verbs in applications of their own."""
+    function = inspect.unwrap(command.callback)
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def _note_skip(report: pytest.TestReport | pytest.CollectReport) -> None:

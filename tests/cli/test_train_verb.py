@@ -1,0 +1,28 @@
+import json
+
+import pytest
+
+from sketchhash.datasets import synthetic
+
+
+@pytest.fixture
+def world(tmp_path):
+    small = synthetic.load(6, 6, categories=("key", "snowman"), size=64)
+    for _ in synthetic.write(tmp_path / "world", small, workers=1):
+        pass
+    return tmp_path / "world"
+
+
+@pytest.mark.slow
+def test_training_writes_a_model_folder(run, world, tmp_path):
+    told = ("train", "--data", world, "--recipe", "tiny", "--bits", 16, "--out", tmp_path / "model")
+    result = run(*told, "--cache", tmp_path / "cache", "--queries", 1)
+    assert result.exit_code == 0, result.output
+    facts = json.loads(run("model", "info", tmp_path / "model", "--json").stdout)
+    assert (facts["bits"], facts["categories"], facts["is_intact"]) == (16, ["key", "snowman"], True)
+
+
+def test_an_unknown_recipe_names_the_nearest(run, world, tmp_path):
+    result = run("train", "--data", world, "--recipe", "tinny", "--bits", 16, "--out", tmp_path / "model")
+    assert result.exit_code != 0
+    assert "Did you mean 'tiny'" in result.stderr
