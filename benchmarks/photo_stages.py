@@ -39,7 +39,7 @@ _BATCH = 16  # as in indexing
 _SIDE_BEFORE = 512
 _NOTE = (
     "Milliseconds of processor time a photo on one core, the median of all rounds. For comparison: the image encoder "
-    "of CLIP ViT-B/32 takes 4.4 billion multiply-adds a photo (published in open_clip's model profiles)."
+    "of CLIP ViT-B/32 takes 8.8 GFLOPs a photo (docs/model_profile.csv of open_clip)."
 )
 
 
