@@ -11,7 +11,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from sketchhash.demo import drawings
+from sketchhash.datasets import example_drawings
 
 CHROMIUM = Path("/usr/bin/chromium")
 SHEET_SIDE = 512
@@ -24,7 +24,7 @@ ALL_IMAGES_ARE_THERE = """
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--drawing", default="apple", choices=list(drawings()))
+    parser.add_argument("--drawing", default="apple", choices=list(example_drawings()))
     parser.add_argument("--out", type=Path, default=Path("artefacts/page.png"))
     parser.add_argument("--scheme", default="light", choices=["light", "dark"])
     parser.add_argument("--width", type=int, default=1280)
@@ -62,7 +62,7 @@ def photograph(address, options):
         page.set_default_timeout(PATIENCE_MS)
         page.goto(address)
         expect(page.locator("#gallery-size")).not_to_be_empty()
-        draw(page, drawings()[options.drawing])
+        draw(page, example_drawings()[options.drawing])
         # The last answer is to the whole drawing: once no search is under way, what is shown is what was drawn.
         expect(page.locator("#hits li").first).to_be_visible()
         page.wait_for_load_state("networkidle")

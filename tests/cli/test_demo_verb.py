@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchhash.demo import drawings
+from sketchhash.datasets import example_drawings
 from sketchhash.demo import photos as demo_photos
 
 # No proxy of the environment stands between this machine and itself.
@@ -35,7 +35,7 @@ def test_check_searches_with_every_drawing_and_prints_the_hits(demo, photos):
     result = demo("--photos", photos, "--check")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert [line[:16].strip() for line in lines] == list(drawings())
+    assert [line[:16].strip() for line in lines] == list(example_drawings())
     assert all(line.count(".jpg (") == 5 for line in lines)
     assert "5 added" in result.stderr
 

@@ -387,3 +387,27 @@ def test_a_gallery_of_equal_codes_or_of_few_is_no_trouble():
     assert Chance.estimate(code, np.zeros((100, 4), dtype=np.uint8), 100).confidence(0) == "none"
     few = Chance.estimate(code, np.zeros((3, 4), dtype=np.uint8), 3)
     assert (few.median, few.confidence(0), few.confidence(16)) == (16, "close", "none")
+
+
+def test_a_model_without_calibration_is_unsure_and_names_no_chance(client, strokes):
+    found = search(client, strokes=strokes)
+    assert (found["verdict"], found["chance"], found["guesses"]) == ("unsure", None, [])
+    assert {(hit["chance"], hit["likely"]) for hit in found["hits"]} == {(None, False)}
+
+
+def test_a_category_is_searched_by_its_exact_name(client):
+    unknown = client.post("/api/search/category", json={"category": "dgo"})
+    assert unknown.status_code == 422
+    assert "Did you mean 'dog'" in unknown.json()["error"]["message"]
+    uncalibrated = client.post("/api/search/category", json={"category": "dog"})
+    assert uncalibrated.status_code == 422
+    assert "sketchhash model calibrate" in uncalibrated.json()["error"]["message"]
+
+
+def test_categories_are_listed(client):
+    assert client.get("/api/categories").json() == [{"category": "cat"}, {"category": "dog"}]
+    assert client.get("/api/categories", params={"word": "Cat"}).json() == [{"category": "cat"}]
+
+
+def test_there_are_no_examples_where_nothing_is_found(client):
+    assert client.get("/api/examples").json() == []

@@ -6,6 +6,7 @@ recognises what is in a folder; `draw_split` divides it as the paper does.
 
 from sketchhash.datasets.check import DatasetReport, check, contact_sheet
 from sketchhash.datasets.dataset import Dataset, Item, collection, join, pair, photo_pixels, sketch_ink
+from sketchhash.datasets.drawings import example_drawings
 from sketchhash.datasets.layouts import LAYOUTS, as_datasets, open_dataset
 from sketchhash.datasets.names import zero_shot_categories, zero_shot_lists
 from sketchhash.datasets.splits import (
@@ -33,6 +34,7 @@ __all__ = [
     "draw_joined_split",
     "draw_split",
     "draw_zero_shot_split",
+    "example_drawings",
     "inventory_hash",
     "join",
     "keep_nothing_out",

@@ -4,10 +4,10 @@
     stamps ──► pages ────────┼──► photos ──► gallery ──► service ◄── check ◄── drawings
     the synthetic world ─────┘
 
-`choose_photos` and `own_photos` choose the photos, `drawings` returns the drawings, and `check` searches with them.
+`choose_photos` and `own_photos` choose the photos, and `check` searches with the drawings of `sketchhash.datasets`.
 """
 
-from sketchhash.demo.drawings import Finding, check, drawings
+from sketchhash.demo.checking import Finding, check
 from sketchhash.demo.photos import DemoPhotos, Listener, choose_photos, own_photos
 
-__all__ = ["DemoPhotos", "Finding", "Listener", "check", "choose_photos", "drawings", "own_photos"]
+__all__ = ["DemoPhotos", "Finding", "Listener", "check", "choose_photos", "own_photos"]

@@ -97,6 +97,10 @@ class EngineGallery(ABC):
         """Return the packed code of a photo."""
         return self._row(photo_id).code
 
+    def codes(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the packed codes of some photos, by id; a photo that is gone has none."""
+        return {photo_id: row.code for photo_id, row in self.rows(ids).items()}
+
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the small JPEG of a photo."""
         for jpeg in self.thumbnails([photo_id]).values():

@@ -21,12 +21,13 @@ from sketchhash.gallery.indexing import (
 )
 from sketchhash.gallery.photos import Failure, PhotoFile, PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, OpenGallery, PhotoRow, Sample
-from sketchhash.gallery.search import Picture, Prepared, Query, Searcher
+from sketchhash.gallery.search import Answer, Picture, Prepared, Query, Searcher
 from sketchhash.gallery.upkeep import Checked, PhotoProblem, exact_duplicates, near_duplicates, verify
 from sketchhash.gallery.watch import watch_folders
 from sketchhash.gallery.workers import WorkerProcesses, Workers, WorkerThreads
 
 __all__ = [
+    "Answer",
     "Checked",
     "Event",
     "Failure",

@@ -194,6 +194,10 @@ class GalleryFile:
         """Return the packed code of a photo."""
         return self._blob("SELECT code FROM codes WHERE photo = ?", photo_id)
 
+    def codes(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the packed codes of some photos, by id; a photo that is gone has none."""
+        return dict(self.rows(f"SELECT photo, code FROM codes WHERE photo IN {_THESE}", json.dumps(list(ids))))
+
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the small JPEG of a photo."""
         return self._blob("SELECT jpeg FROM thumbnails WHERE photo = ?", photo_id)
@@ -245,7 +249,7 @@ class GalleryFile:
 
     def codes_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes ``(ids, bits // 8)`` of some photos, in the order given."""
-        codes = dict(self.rows(f"SELECT photo, code FROM codes WHERE photo IN {_THESE}", json.dumps(list(ids))))
+        codes = self.codes(ids)
         return np.frombuffer(b"".join(codes[photo] for photo in ids), dtype=np.uint8).reshape(
             len(ids), self.model.bits // 8
         )

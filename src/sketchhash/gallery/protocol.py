@@ -49,12 +49,20 @@ class GalleryInfo:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A photo that was found, and in how many bits its code differs from the query's."""
+    """A photo that was found, and in how many bits its code differs from the query's.
+
+    Attributes:
+        chance: The calibrated chance that the photo shows what was asked for; it never rises from a hit to the next.
+            None if the model has no calibration.
+        likely: Whether it belongs to the good matches, which come first.
+    """
 
     id: int
     distance: int
     path: Path
     label: str | None
+    chance: float | None = None
+    likely: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +154,10 @@ class OpenGallery(Protocol):
 
     def code(self, photo_id: int) -> bytes:
         """Return the packed code of a photo, or raise `BadArgument` if there is none."""
+        ...
+
+    def codes(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the packed codes of some photos; a photo that is gone has none."""
         ...
 
     def thumbnail(self, photo_id: int) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from sketchhash.codes import unpack
-from sketchhash.errors import BadArgument, UnreadableImage
+from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 from sketchhash.gallery.protocol import Hit, OpenGallery
 from sketchhash.imaging import Drawing, Limits, rasterise, read_sketch
-from sketchhash.model import Model
+from sketchhash.model import Judgement, Model, Verdict
 
 Kind = Literal["sketch", "photo"]
 Picture = Path | bytes | NDArray[np.uint8] | Image.Image
@@ -32,6 +32,7 @@ Query = Drawing | Sequence[Any] | str | Picture
 DEFAULT_K = 20
 
 _LIMITS = Limits()
+_NO_JUDGEMENT = Judgement()
 _PEEK = 256  # bytes that tell strokes from a picture
 _PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "I;16")
 
@@ -42,6 +43,17 @@ class Prepared:
 
     kind: Kind
     pixels: NDArray[np.uint8]
+
+
+class Answer(list[Hit]):
+    """Hits, best first, and how sure they are; see `sketchhash.model.Judgement`."""
+
+    def __init__(self, hits: Iterable[Hit] = (), judgement: Judgement = _NO_JUDGEMENT) -> None:
+        """Hold ``hits`` with what was judged of them."""
+        super().__init__(hits)
+        self.verdict: Verdict = judgement.verdict
+        self.chance = judgement.chance
+        self.guesses = judgement.guesses
 
 
 class Searcher:
@@ -81,7 +93,7 @@ class Searcher:
         folder: Path | None = None,
         label: str | None = None,
         rerank: bool = True,
-    ) -> list[Hit]:
+    ) -> Answer:
         """Return the ``k`` photos that look most like the query.
 
         Args:
@@ -105,16 +117,27 @@ class Searcher:
         folder: Path | None = None,
         label: str | None = None,
         rerank: bool = True,
-    ) -> list[Hit]:
+    ) -> Answer:
         """Return the ``k`` photos nearest to what `encode` returned, ``(bits,)``; see `search`."""
-        return self.gallery.search(values, k, folder, label, rerank)
+        return Answer(self.gallery.search(values, k, folder, label, rerank))
+
+    def by_category(
+        self, category: str, k: int = DEFAULT_K, *, folder: Path | None = None, label: str | None = None
+    ) -> Answer:
+        """Return the ``k`` photos nearest to a category that the model knows.
+
+        Raises:
+            UnknownName: If the model does not know the category.
+            BadArgument: If the model has no calibration, and so no vectors of categories.
+        """
+        return self.by_values(self.values_of_category(category), k, folder=folder, label=label)
 
     def similar(
         self, photo_id: int, k: int = DEFAULT_K, *, folder: Path | None = None, label: str | None = None
-    ) -> list[Hit]:
+    ) -> Answer:
         """Return the ``k`` other photos most like one of the gallery, or raise `BadArgument` if it is not there."""
         hits = self.by_values(self.values_of(photo_id), k + 1, folder=folder, label=label)
-        return [hit for hit in hits if hit.id != photo_id][:k]
+        return Answer([hit for hit in hits if hit.id != photo_id][:k])
 
     def prepare(self, query: Query, kind: Kind = "sketch", limits: Limits = _LIMITS) -> Prepared:
         """Draw or decode any query as the model takes it.
@@ -163,6 +186,14 @@ class Searcher:
         """Return the signs ``(bits,)`` of a photo's code, or raise `BadArgument` if it is not there."""
         code = np.frombuffer(self.gallery.code(photo_id), dtype=np.uint8)
         return np.asarray(unpack(code[np.newaxis])[0])
+
+    def values_of_category(self, category: str) -> NDArray[np.float32]:
+        """Return the values ``(bits,)`` of a category's typical photo; see `by_category`."""
+        if category not in self.model.manifest.categories:
+            raise UnknownName("category", category, self.model.manifest.categories)
+        raise BadArgument(
+            "This model has no vectors of its categories. Add them with: sketchhash model calibrate MODEL --data DIR"
+        )
 
 
 def _json_strokes(source: bytes | Path, limits: Limits) -> object | None:

@@ -4,6 +4,7 @@ A folder holds two ONNX networks, a manifest and a model card. Loading it unpick
 and refuses a folder that is damaged, incomplete or made for another version.
 """
 
+from sketchhash.model.calibration import Guess, Judgement, Verdict
 from sketchhash.model.card import CardFacts, DataSource, model_card
 from sketchhash.model.folder import Inspection, read_manifest, verify, write_model
 from sketchhash.model.manifest import (
@@ -20,13 +21,16 @@ __all__ = [
     "CardFacts",
     "DataSource",
     "FileRecord",
+    "Guess",
     "InkInput",
     "Inspection",
+    "Judgement",
     "MadeWith",
     "Manifest",
     "Model",
     "PhotoInput",
     "TokenInput",
+    "Verdict",
     "decoded_side",
     "model_card",
     "read_manifest",

@@ -17,7 +17,7 @@ from sketchhash.server.access import Access, AccessMiddleware
 from sketchhash.server.errors import add_error_handlers
 from sketchhash.server.limits import LimitsMiddleware, RequestLimits
 from sketchhash.server.metrics import MetricsMiddleware
-from sketchhash.server.routes import gallery_routes, operation_routes, photo_routes, search_routes
+from sketchhash.server.routes import gallery_routes, operation_routes, photo_routes, search_routes, suggestion_routes
 from sketchhash.server.service import Service, create_server
 
 _STATIC = Path(__file__).with_name("static")
@@ -47,6 +47,7 @@ def create_app(service: Service, access: Access, limits: RequestLimits | None = 
     app.include_router(search_routes(service))
     app.include_router(photo_routes(service))
     app.include_router(gallery_routes(service))
+    app.include_router(suggestion_routes(service))
     app.include_router(operation_routes(service, access))
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/static", _Static(directory=_STATIC, check_dir=False))

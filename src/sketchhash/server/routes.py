@@ -21,9 +21,12 @@ from sketchhash.server.access import Access
 from sketchhash.server.errors import UnsupportedContent, validation_error
 from sketchhash.server.metrics import Stopwatch, server_timing
 from sketchhash.server.schemas import (
+    CategoryAnswer,
+    CategoryQuery,
     DetailsAnswer,
     DrawingQuery,
     ErrorAnswer,
+    ExampleAnswer,
     Folder,
     GalleryAnswer,
     HealthAnswer,
@@ -33,6 +36,7 @@ from sketchhash.server.schemas import (
     PictureQuery,
     SearchAnswer,
     SearchOptions,
+    Word,
 )
 from sketchhash.server.search import SearchResult
 from sketchhash.server.service import Service
@@ -69,7 +73,7 @@ Version = Annotated[str | None, Query(description="The edition of the gallery: t
 
 def search_routes(service: Service) -> APIRouter:
     """Return the routes that find photos."""
-    router = APIRouter(prefix="/api", tags=["search"])
+    router = APIRouter(prefix="/api", tags=["search"], responses=_errors())
     finder = service.finder
 
     async def respond(find: Callable[[Stopwatch], SearchResult], response: Response) -> SearchAnswer:
@@ -87,6 +91,11 @@ def search_routes(service: Service) -> APIRouter:
             return await respond(partial(finder.find_by_picture, body.content, body.query), response)
         # JSON is parsed where the search runs: 2 MB of it would hold up the event loop.
         return await respond(lambda watch: finder.find_by_drawing(_parse_drawing(body), watch), response)
+
+    @router.post("/search/category")
+    async def search_category(query: CategoryQuery, response: Response) -> SearchAnswer:
+        """Find the photos of a kind of thing that the model knows."""
+        return await respond(partial(finder.find_by_category, query), response)
 
     @router.get("/photos/{photo_id}/similar", responses=_errors(404))
     async def similar(
@@ -173,6 +182,25 @@ def gallery_routes(service: Service) -> APIRouter:
     async def gallery_map() -> list[MapPoint]:
         """Return some of the photos as points in the plane; photos with similar codes are close together."""
         return (await service.reading.run(service.overview.get)).map
+
+    return router
+
+
+def suggestion_routes(service: Service) -> APIRouter:
+    """Return the routes that suggest what to search for."""
+    router = APIRouter(prefix="/api", tags=["suggestions"], responses=_errors())
+
+    @router.get("/categories")
+    async def categories(word: Annotated[Word | None, Query()] = None) -> list[CategoryAnswer]:
+        """List the categories that the model knows, or those that a word means, the nearest first."""
+        known = service.model.categories
+        names = known if word is None else [name for name in known if word.casefold() in name.casefold()]
+        return [CategoryAnswer(category=name) for name in names]
+
+    @router.get("/examples")
+    async def examples() -> list[ExampleAnswer]:
+        """Return up to six drawings of things that this gallery has photos of."""
+        return await service.inference.run(service.examples.get)
 
     return router
 

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from sketchhash.imaging.ink import MAX_COORDINATE, MAX_POINTS, MAX_STROKES
+from sketchhash.model import Verdict
+from sketchhash.model.calibration import MOST_GUESSES
 from sketchhash.server.limits import MOST_HITS
 
 # FailFast: what is wrong in a million places is reported once.
@@ -17,6 +19,9 @@ Stroke = Annotated[list[Point], Field(max_length=MAX_POINTS), FailFast()]
 HitCount = Annotated[int, Field(ge=1, le=MOST_HITS, description="How many hits.")]
 Folder = Annotated[str, Field(max_length=4096, description="Only photos below this folder of the gallery.")]
 Label = Annotated[str, Field(max_length=1024, description="Only photos with this label.")]
+CategoryName = Annotated[str, Field(min_length=1, max_length=200, description="A category by its exact name.")]
+Word = Annotated[str, Field(max_length=200, description="A word for what is looked for.")]
+Chance = Annotated[float, Field(ge=0, le=1)]
 PictureKind = Literal["photo", "sketch"]
 Confidence = Literal["close", "some", "none"]
 
@@ -43,6 +48,16 @@ class DrawingQuery(SearchOptions):
     strokes: Annotated[list[Stroke], Field(min_length=1, max_length=MAX_STROKES), FailFast()]
 
 
+class CategoryQuery(SearchOptions):
+    """A search for a kind of thing that the model knows; `GET /api/categories` lists them."""
+
+    model_config = ConfigDict(
+        strict=True, extra="forbid", json_schema_extra={"examples": [{"category": "cat", "k": 5}]}
+    )
+
+    category: CategoryName
+
+
 class PictureQuery(SearchOptions):
     """The fields of a form beside the picture itself."""
 
@@ -50,14 +65,27 @@ class PictureQuery(SearchOptions):
 
 
 class HitAnswer(BaseModel):
-    """A photo that was found; ``distance`` counts bits, ``similarity`` is explained in `sketchhash.server.search`."""
+    """A photo that was found; ``distance`` counts bits.
+
+    ``chance`` is the calibrated chance that the photo shows what was asked for, and never rises from a hit to the
+    next; it is null if the model has no calibration. The ``likely`` hits are the good matches, and come first.
+    """
 
     id: int
     distance: int
+    chance: Chance | None
+    likely: bool
     similarity: Annotated[float, Field(ge=0, le=1)]
     label: str | None
     name: str
     folder: str
+
+
+class GuessAnswer(BaseModel):
+    """A category that the query may show, and the calibrated chance that it does."""
+
+    category: str
+    chance: Chance
 
 
 class TimingsAnswer(BaseModel):
@@ -75,14 +103,36 @@ class SearchAnswer(BaseModel):
     The nearest photos are ordered by how well their bits agree with the real values that the network gave for the
     query, and not only with the signs of these values; so distances need not rise from hit to hit. Hits that agree
     equally well are ordered by distance, and then by id.
+
+    ``verdict`` is *sure* if the first hits show what was asked for; *unsure* if that cannot be told yet, so that it
+    helps to go on drawing; *unknown* if the query does not look like a kind of thing that the model knows, or if
+    nothing of it is in this gallery. ``chance`` is the calibrated chance that the first hits show what was asked for,
+    and ``guesses`` are the categories that the query may show, the most likely first. A model without calibration is
+    always unsure, names no chance and guesses nothing.
     """
 
     hits: list[HitAnswer]
+    verdict: Verdict
+    chance: Chance | None
+    guesses: Annotated[list[GuessAnswer], Field(max_length=MOST_GUESSES)]
     code: str
     bits: int
     photos: int
     confidence: Confidence
     timings_ms: TimingsAnswer
+
+
+class CategoryAnswer(BaseModel):
+    """A category that the model knows."""
+
+    category: str
+
+
+class ExampleAnswer(BaseModel):
+    """A drawing to try: its name, and strokes on a sheet 512 wide."""
+
+    name: str
+    strokes: list[Stroke]
 
 
 class DetailsAnswer(BaseModel):

@@ -26,14 +26,16 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import hamming, pack
 from sketchhash.errors import UnreadableImage
-from sketchhash.gallery import Hit, OpenGallery, Prepared, Sample, Searcher
+from sketchhash.gallery import Answer, Hit, OpenGallery, Prepared, Sample, Searcher
 from sketchhash.imaging import Drawing
 from sketchhash.server.limits import UPLOADS
 from sketchhash.server.metrics import Stopwatch
 from sketchhash.server.photos import common_root, display_name, folder_below, folder_path, unknown_photo_is_not_found
 from sketchhash.server.schemas import (
+    CategoryQuery,
     Confidence,
     DrawingQuery,
+    GuessAnswer,
     HitAnswer,
     PictureQuery,
     SearchAnswer,
@@ -56,6 +58,7 @@ _LEAST_DEVIATION = 0.5
 class SearchResult:
     """The hits of a search, the query's code ``(1, bits // 8)``, and what chance alone would have given."""
 
+    found: Answer
     hits: list[HitAnswer]
     code: NDArray[np.uint8]
     chance: Chance
@@ -64,6 +67,9 @@ class SearchResult:
         """Return the response, with timings up to now."""
         return SearchAnswer(
             hits=self.hits,
+            verdict=self.found.verdict,
+            chance=self.found.chance,
+            guesses=[GuessAnswer(category=guess.category, chance=guess.chance) for guess in self.found.guesses],
             code=self.code.tobytes().hex(),
             bits=8 * self.code.shape[1],
             photos=self.chance.photos,
@@ -100,6 +106,13 @@ class Finder:
             raise UnreadableImage(f"{reason} Send another picture, such as a JPEG or PNG.") from error
         return self._find_prepared(picture, query, watch)
 
+    def find_by_category(self, query: CategoryQuery, watch: Stopwatch) -> SearchResult:
+        """Find photos of a kind of thing that the model knows."""
+        with watch.stage("search"):
+            root, folder = self._folder(query)
+            hits = self._searcher.by_category(query.category, query.k, folder=folder, label=query.label)
+            return self._found(hits, self._searcher.values_of_category(query.category), root)
+
     def find_similar(self, photo_id: int, query: SearchOptions, watch: Stopwatch) -> SearchResult:
         """Find other photos that look like one of the gallery."""
         with watch.stage("search"):
@@ -122,10 +135,10 @@ class Finder:
         root = common_root(self._searcher.gallery)
         return root, folder_path(root, query.folder) if query.folder else None
 
-    def _found(self, hits: list[Hit], values: NDArray[Any], root: bytes) -> SearchResult:
+    def _found(self, hits: Answer, values: NDArray[Any], root: bytes) -> SearchResult:
         code = pack(values[np.newaxis])
         chance = Chance.estimate(code, self._sample.get(len(self)).codes, len(self))
-        return SearchResult([_hit_answer(hit, root, chance) for hit in hits], code, chance)
+        return SearchResult(hits, [_hit_answer(hit, root, chance) for hit in hits], code, chance)
 
 
 @dataclass(frozen=True)
@@ -191,6 +204,8 @@ def _hit_answer(hit: Hit, root: bytes, chance: Chance) -> HitAnswer:
     return HitAnswer(
         id=hit.id,
         distance=hit.distance,
+        chance=hit.chance,
+        likely=hit.likely,
         similarity=round(chance.similarity(hit.distance), 4),
         label=hit.label,
         name=display_name(os.fsencode(hit.path.name)),

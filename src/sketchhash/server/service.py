@@ -21,6 +21,7 @@ from sketchhash.engines import open_gallery
 from sketchhash.errors import BadArgument
 from sketchhash.gallery import Searcher
 from sketchhash.model import Model, manifest
+from sketchhash.server.examples import ExampleCache
 from sketchhash.server.limits import HEAD_BYTES, WorkPool
 from sketchhash.server.metrics import Metrics
 from sketchhash.server.overview import OverviewCache
@@ -53,6 +54,7 @@ class Service:
     finder: Finder
     photos: Photos
     overview: OverviewCache
+    examples: ExampleCache
     model: ModelAnswer
     inference: WorkPool = field(default_factory=_inference_pool)
     reading: WorkPool = field(default_factory=_reading_pool)
@@ -78,6 +80,7 @@ def searcher_service(searcher: Searcher) -> Iterator[Service]:
         finder=Finder(searcher),
         photos=Photos(searcher.gallery),
         overview=OverviewCache(searcher.gallery),
+        examples=ExampleCache(searcher),
         model=_describe(searcher.model),
     )
     try:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from sketchhash.datasets import example_drawings
 from sketchhash.datasets.synthetic import CATEGORIES
-from sketchhash.demo import drawings
 from sketchhash.imaging import rasterise
 
-DRAWINGS = drawings()
+DRAWINGS = example_drawings()
 
 
 def test_there_are_twenty_and_the_synthetic_world_has_them_all():

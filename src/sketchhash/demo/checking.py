@@ -1,36 +1,24 @@
-"""Twenty drawings of everyday things, and a check that a service finds photos with them."""
+"""Check that a service finds photos with the drawings of the package."""
 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
-from importlib.resources import files
 from pathlib import Path
 from threading import Thread
 
+from sketchhash.datasets import example_drawings
 from sketchhash.errors import SketchHashError
-from sketchhash.imaging import Drawing
 from sketchhash.server import Access, create_app, create_server, listen, open_service
 from sketchhash.server.schemas import SearchAnswer
 
 _HOST = "127.0.0.1"
 _TIMEOUT_SECONDS = 60.0
 _SHUTDOWN_SECONDS = 20.0
-
-
-def drawings() -> dict[str, Drawing]:
-    """Return the drawings by name, as people draw with a mouse; every name is a category of the synthetic world.
-
-    >>> list(drawings())[:3]
-    ['airplane', 'apple', 'banana']
-    """
-    text = (files("sketchhash.demo") / "drawings.toml").read_text(encoding="utf-8")
-    return {name: Drawing.from_json(strokes) for name, strokes in tomllib.loads(text).items()}
 
 
 @dataclass(frozen=True)
@@ -49,7 +37,7 @@ def check(gallery: Path, model_folder: Path, hits: int = 5) -> Iterator[Finding]
     """
     with _serving(gallery, model_folder) as port:
         _request(port, "GET", "/")
-        for name, drawing in drawings().items():
+        for name, drawing in example_drawings().items():
             query = json.dumps({"strokes": drawing.to_json(), "k": hits})
             answer = SearchAnswer.model_validate_json(_request(port, "POST", "/api/search", query))
             if not answer.hits:
