@@ -136,6 +136,7 @@ def page(_shared_page, service, watch):
     """Load the page afresh. Its browser is shared, for speed: who changes more than the page takes `open_page`."""
     watch(_shared_page).goto(service.address)
     yield _shared_page
+    _shared_page.evaluate("sessionStorage.clear()")  # the drawing would be there again for the next test
     _shared_page.goto("about:blank")
 
 

@@ -24,7 +24,7 @@ def test_the_page_fits_and_shows_a_hit_beside_the_drawing(open_page, draw, sketc
     page = open_page(viewport=SIZES[size])
     photograph_page(page, f"{size}-empty")
     draw(page, *sketch("cat"))
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
     photograph_by_day_and_night("hits")
 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -91,7 +91,7 @@ def open_gallery(browser, address):
 def test_what_is_drawn_comes_first(open_gallery, draw, sketch, category):
     page = open_gallery()
     draw(page, *sketch(category))
-    expect(page.locator("#hits li").first).to_contain_text(category)
+    expect(page.locator("#hits .hit").first).to_contain_text(category)
 
 
 def asks_with(request, strokes):
@@ -107,7 +107,7 @@ def asks_with(request, strokes):
 )
 def test_a_visit_on_any_device(open_gallery, draw, sketch, world, photograph_page, device, options):
     page = open_gallery(**options)
-    first, third = page.locator("#hits li").first, page.locator("#hits li").nth(2)
+    first, third = page.locator("#hits .hit").first, page.locator("#hits .hit").nth(2)
 
     scissors = sketch("scissors")
     draw(page, *scissors)

@@ -21,7 +21,7 @@ def test_a_chosen_file_is_searched_as_photo_or_sketch(page, service, paint_photo
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Search by a picture").click()
     chooser.value.set_files(paint_photo(tmp_path / "beach.jpg", 1))
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
     expect(page.get_by_text("beach.jpg")).to_be_visible()
     asked = service.searches[-1]
     assert asked == {"picture": (tmp_path / "beach.jpg").stat().st_size, "kind": "photo", "k": "40"}
@@ -43,7 +43,7 @@ def test_a_picture_over_the_page_is_told_to_be_dropped(page, photograph_page):
 @pytest.mark.parametrize("how", ["drop", "paste"])
 def test_a_picture_can_be_dropped_or_pasted_and_put_away(page, draw, service, eventually, how):
     draw(page, LINE)
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
     page.evaluate(HAND_OVER_PICTURE, how)
     eventually(page, lambda: service.searches[-1].get("picture"))
     expect(page.get_by_text("screenshot.png")).to_be_visible()
@@ -58,24 +58,24 @@ def test_more_like_this_asks_with_the_photo(page, draw, service):
     page.locator("#hits button").nth(10).click()
     page.get_by_role("button", name="More like this").click()
     expect(page.get_by_text("More like IMG_0011.jpg")).to_be_visible()
-    expect(page.locator("#hits li").first).to_contain_text("teapot")
+    expect(page.locator("#hits .hit").first).to_contain_text("teapot")
     assert service.searches[-1] == {"k": "40", "similar_to": 11}
     page.get_by_role("button", name="Back to the drawing").click()
-    expect(page.locator("#hits li").first).to_contain_text("cat")
+    expect(page.locator("#hits .hit").first).to_contain_text("cat")
 
 
 def test_filters_narrow_the_search(page, draw, service):
     draw(page, LINE)
     page.get_by_label("Folder").select_option("2025")
     page.get_by_label("Label").select_option("duck")
-    expect(page.locator("#hits li")).to_have_count(4)
+    expect(page.locator("#hits .hit")).to_have_count(4)
     assert (service.searches[-1]["folder"], service.searches[-1]["label"]) == ("2025", "duck")
 
 
 def test_the_number_of_hits_can_be_chosen(page, draw, service):
     draw(page, LINE)
     page.get_by_label("Show").fill("20")
-    expect(page.locator("#hits li")).to_have_count(20)
+    expect(page.locator("#hits .hit")).to_have_count(20)
     assert service.searches[-1]["k"] == 20
 
 
@@ -85,7 +85,7 @@ def test_hits_that_stay_keep_their_focus_and_their_pictures(page, draw):
     second.focus()
     second.locator("img").evaluate("image => { image.isTheOneFromBefore = true; }")
     page.get_by_label("Show").evaluate("field => { field.value = 30; field.dispatchEvent(new Event('input')); }")
-    expect(page.locator("#hits li")).to_have_count(30)
+    expect(page.locator("#hits .hit")).to_have_count(30)
     expect(second).to_be_focused()
     expect(second.locator("img")).to_have_js_property("isTheOneFromBefore", True)
 

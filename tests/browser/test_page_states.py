@@ -9,17 +9,39 @@ expect = pytest.importorskip("playwright.sync_api", reason="the page is tested w
 LINE = [(0.2, 0.5), (0.8, 0.5)]
 
 
-def test_a_calm_note_says_when_nothing_is_close(page, draw, service, photograph_page):
-    service.confidence = "none"
+def test_good_matches_are_set_apart_from_what_is_less_likely(page, draw, service):
     draw(page, LINE)
-    expect(page.get_by_text("Nothing here is closer than chance.")).to_be_visible()
-    expect(page.locator("#hits li")).to_have_count(40)
-    photograph_page(page, "nothing-close")
+    expect(page.get_by_role("heading", name="Good matches")).to_be_visible()
+    items = page.locator("#hits > li")
+    expect(items).to_have_count(41)
+    expect(items.nth(8)).to_have_text("Less likely")
+    expect(items.nth(7)).to_contain_text("cat")
+    expect(items.nth(9)).to_contain_text("teapot")
+    assert "%" not in page.locator("body").inner_text()
+    expect(page.locator("#announcement")).to_have_text("Good matches: 8, and 32 less likely")
 
 
-def test_the_number_of_hits_is_announced(page, draw):
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("unsure", "Not sure yet: go on drawing"),
+        ("unknown", "I don't know this kind of thing; nearest shapes:"),
+    ],
+)
+def test_the_heading_says_when_the_answer_is_not_sure(page, draw, service, photograph_page, verdict, words):
+    service.verdict = verdict
     draw(page, LINE)
-    expect(page.locator("#announcement")).to_have_text("40 hits of 48 photos")
+    expect(page.get_by_role("heading", name=words)).to_be_visible()
+    expect(page.locator("#hits .hit")).to_have_count(40)
+    expect(page.get_by_text("Less likely")).to_be_hidden()
+    photograph_page(page, verdict)
+
+
+def test_a_model_without_calibration_claims_nothing(page, draw, service):
+    service.is_calibrated = False
+    draw(page, LINE)
+    expect(page.get_by_role("heading", name="Nearest photos")).to_be_visible()
+    expect(page.locator("#guesses li")).to_have_count(0)
 
 
 def test_a_slow_search_shows_that_it_is_under_way(page, draw, service, photograph_page):
@@ -27,7 +49,7 @@ def test_a_slow_search_shows_that_it_is_under_way(page, draw, service, photograp
     draw(page, LINE)
     expect(page.locator(".skeleton")).to_be_visible()
     photograph_page(page, "slow")
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
     expect(page.locator(".skeleton")).to_be_hidden()
 
 
@@ -38,18 +60,18 @@ def test_an_error_is_told_in_the_services_words_and_can_be_tried_again(page, dra
     photograph_page(page, "error")
     service.failure = None
     page.get_by_role("button", name="Try again").click()
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
     expect(page.locator("#note")).to_be_hidden()
 
 
 def test_offline_keeps_the_drawing_and_comes_back_by_itself(open_page, draw, service, photograph_page):
     page = open_page()
     draw(page, LINE)
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
     page.context.set_offline(True)
     draw(page, [(0.2, 0.2), (0.8, 0.2)])
     expect(page.locator("#note")).to_contain_text("The gallery does not answer. Your drawing is kept.")
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
     photograph_page(page, "offline")
     page.context.set_offline(False)
     expect(page.locator("#note")).to_be_hidden()
@@ -64,7 +86,7 @@ def test_a_busy_gallery_is_asked_again_less_and_less_often(page, draw, service):
     expect(note).to_contain_text("Trying again in 4 seconds.")
     service.failure = None
     page.get_by_role("button", name="Try now").click()
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
 
 
 def test_filters_that_leave_nothing_can_be_lifted(page, draw, service):
@@ -74,7 +96,7 @@ def test_filters_that_leave_nothing_can_be_lifted(page, draw, service):
     draw(page, LINE)
     expect(page.get_by_text("No photo passes these filters.")).to_be_visible()
     page.get_by_role("button", name="Search all photos").click()
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
 
 
 def test_a_photo_that_is_gone_is_explained(open_page, draw, service):
@@ -109,7 +131,7 @@ def test_a_guarded_gallery_asks_for_its_token(open_page, draw, service, photogra
 
 def test_about_shows_facts_timings_and_the_card_as_text(page, draw):
     draw(page, LINE)
-    expect(page.locator("#hits li")).to_have_count(40)
+    expect(page.locator("#hits .hit")).to_have_count(40)
     page.keyboard.press("i")
     about = page.get_by_role("dialog", name="About this gallery")
     expect(about).to_contain_text(re.compile("Photos.*48.*Bits in a code.*64.*Memory of the codes.*384 bytes"))

@@ -45,18 +45,18 @@ def test_a_circle_finds_photos_in_the_real_gallery(browser, address, draw, photo
     expect(page.get_by_text("12 photos")).to_be_visible()
 
     draw(page, CIRCLE)
-    expect(page.locator("#hits li")).to_have_count(12)
+    expect(page.locator("#hits .hit")).to_have_count(12)
     expect(page.locator("#hits img").first).to_have_js_property("naturalWidth", 96)
 
     page.get_by_label("Label").select_option("house")
-    expect(page.locator("#hits li")).to_have_count(4)
+    expect(page.locator("#hits .hit")).to_have_count(4)
     page.locator("#hits button").first.click()
     viewer = page.get_by_role("dialog")
     expect(viewer).to_contain_text("96 × 96")
     expect(viewer.get_by_role("img").first).to_have_js_property("naturalWidth", 96)
 
     viewer.get_by_role("button", name="More like this").click()
-    expect(page.locator("#hits li")).to_have_count(3)
+    expect(page.locator("#hits .hit")).to_have_count(3)
     photograph_page(page, "real-service")
 
     page.keyboard.press("i")

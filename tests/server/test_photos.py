@@ -2,10 +2,11 @@
 
 import io
 import os
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 
 from sketchhash.gallery import index_events
 
@@ -51,11 +52,14 @@ def test_details_tell_size_and_place(client, photos, id_of):
     photo = id_of("2024/winter/e.bmp")
     details = client.get(f"/api/photos/{photo}/details").json()
     assert details.pop("indexed_at").startswith("20")
+    modified = datetime.fromisoformat(details.pop("modified_at")).timestamp()
+    assert modified == pytest.approx((photos / "2024/winter/e.bmp").stat().st_mtime, abs=0.001)
     assert details == {
         "id": photo,
         "path": str(photos / "2024/winter/e.bmp"),
         "label": "winter",
         "size": (photos / "2024/winter/e.bmp").stat().st_size,
+        "taken_at": None,
         "width": 8,
         "height": 6,
     }
@@ -69,6 +73,19 @@ def test_details_of_a_photo_on_its_side_are_those_of_the_upright_picture(client,
     list(index_events(gallery, model, [photos]))
     details = client.get(f"/api/photos/{gallery.at(photos / 'side.jpg').id}/details").json()
     assert (details["width"], details["height"]) == (10, 20)
+
+
+@pytest.mark.parametrize(
+    ("written", "taken"),
+    [("2024:07:14 16:05:00", "2024-07-14T16:05:00"), ("yesterday", None), ("0000:00:00 00:00:00", None)],
+)
+def test_details_tell_when_a_photo_was_taken(client, photos, gallery, model, written, taken):
+    exif = Image.Exif()
+    exif.get_ifd(ExifTags.IFD.Exif)[ExifTags.Base.DateTimeOriginal] = written
+    Image.new("RGB", (20, 10), "red").save(photos / "holiday.jpg", exif=exif)
+    list(index_events(gallery, model, [photos]))
+    details = client.get(f"/api/photos/{gallery.at(photos / 'holiday.jpg').id}/details").json()
+    assert details["taken_at"] == taken
 
 
 @pytest.mark.parametrize("kind", ["", "/thumbnail", "/details", "/similar"])

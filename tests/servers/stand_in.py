@@ -19,6 +19,7 @@ import numpy as np
 from PIL import Image
 
 from sketchhash.datasets.synthetic.photos import render_photo
+from sketchhash.datasets.synthetic.sketches import draw_sketch
 
 STATIC = files("sketchhash") / "server" / "static"
 LABELS = ("cat", "teapot", "house", "duck", "butterfly", "sailboat")
@@ -50,34 +51,46 @@ class FakeService:
     """What the next answers should be, and what was asked."""
 
     address: str = ""
-    confidence: str = "close"
+    verdict: str = "sure"
+    is_calibrated: bool = True
     delay: float = 0.0
     failure: tuple[int, str] | None = None
     token: str | None = None
     map: list[dict] = field(default_factory=lambda: gallery_map())
     missing_photos: set[int] = field(default_factory=set)
+    examples: list[dict] = field(default_factory=lambda: examples())
+    has_camera_names: bool = False
     searches: list[dict] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def search(self, query: dict) -> dict:
         """Rank every photo by made-up distances that depend on the query alone."""
         self.searches.append(query)
-        confidence = self.confidence
+        verdict = self.verdict
         time.sleep(self.delay)
         ids = [
             id
             for id in range(1, PHOTOS + 1)
             if query.get("label") in (None, label(id)) and query.get("folder") in (None, folder(id))
         ]
-        wanted = label(query.get("similar_to", 1))
+        wanted = query.get("category", label(query.get("similar_to", 1)))
         ranked = sorted(ids, key=lambda id: (label(id) != wanted, id))[: int(query["k"])]
-        nearest = 24 if confidence == "none" else 2
-        hits = [hit(id, distance) for distance, id in enumerate(ranked, start=nearest)]
+        nearest = 2 if verdict == "sure" else 24
+        hits = [
+            hit(id, distance, verdict == "sure" and label(id) == wanted) for distance, id in enumerate(ranked, nearest)
+        ]
+        if self.has_camera_names:
+            hits = [{**each, "label": None} for each in hits]
+        if not self.is_calibrated:
+            hits = [{**each, "chance": None, "likely": False} for each in hits]
         return {
             "hits": hits,
             "code": "9f03c1d27a55e0b8",
             "bits": BITS,
             "photos": PHOTOS,
-            "confidence": confidence,
+            "verdict": verdict,
+            "chance": {"sure": 0.9, "unsure": 0.4, "unknown": 0.05}[verdict] if self.is_calibrated else None,
+            "guesses": guesses() if self.is_calibrated else [],
             "timings_ms": {"ink": 1.4, "encode": 7.2, "search": 0.6, "total": 9.8},
         }
 
@@ -90,10 +103,28 @@ def folder(id: int) -> str:
     return "2024/summer" if id % 2 else "2025"
 
 
-def hit(id: int, distance: int) -> dict:
-    similarity = max(0.0, 1 - (distance / BITS) ** 0.8)
+def hit(id: int, distance: int, is_likely: bool) -> dict:
     where = {"label": label(id), "name": f"IMG_{id:04}.jpg", "folder": folder(id)}
-    return {"id": id, "distance": distance, "similarity": similarity, **where}
+    return {"id": id, "distance": distance, "chance": 1 - distance / 80, "likely": is_likely, **where}
+
+
+def guesses() -> list[dict]:
+    chances = {"cat": 0.82, "duck": 0.31, "teapot": 0.06}
+    return [{"category": category, "chance": chance} for category, chance in chances.items()]
+
+
+def examples() -> list[dict]:
+    rng = np.random.default_rng(1)
+    drawings = {name: draw_sketch(name, rng).strokes for name in LABELS}
+    return [
+        {"name": name, "strokes": [(stroke * 512).round(1).tolist() for stroke in strokes]}
+        for name, strokes in drawings.items()
+    ]
+
+
+def meanings(word: str) -> list[dict]:
+    words = {"kitten": ["cat", "duck"]}
+    return [{"category": name} for name in words.get(word, [name for name in LABELS if word in name])]
 
 
 @cache
@@ -128,7 +159,12 @@ def gallery_map() -> list[dict]:
 
 def details(id: int) -> dict:
     where = {"id": id, "path": f"{folder(id)}/IMG_{id:04}.jpg", "label": label(id)}
-    return {**where, "size": 123456, "indexed_at": "2025-05-04T10:20:00Z", "width": 160, "height": 160}
+    times = {
+        "indexed_at": "2025-05-04T10:20:00Z",
+        "taken_at": "2024-07-14T16:05:00",
+        "modified_at": "2024-07-15T08:00:00Z",
+    }
+    return {**where, **times, "size": 123456, "width": 160, "height": 160}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -142,6 +178,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
+        self.service.requests.append(path)
         if path == "/":
             return self._send_static("index.html")
         if path.startswith("/static/"):
@@ -152,6 +189,10 @@ class Handler(BaseHTTPRequestHandler):
             return self._send_json(gallery())
         if path == "/api/gallery/map":
             return self._send_json(self.service.map)
+        if path == "/api/examples":
+            return self._send_json(self.service.examples)
+        if path == "/api/categories":
+            return self._send_json(meanings(parse_qs(urlsplit(self.path).query)["word"][0]))
         id, _, what = path.removeprefix("/api/photos/").partition("/")
         return self._answer_for_photo(int(id), what)
 

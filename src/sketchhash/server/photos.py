@@ -12,8 +12,9 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from PIL import ExifTags, Image
@@ -75,19 +76,21 @@ class Photos:
     def details(self, photo_id: int) -> DetailsAnswer:
         """Return all that is known about a photo."""
         record = self.record(photo_id)
-        sides: tuple[int, int] | tuple[None, None]
-        try:
-            sides = _measure(_read(record))
-        except NoSuchPhoto:
-            sides = None, None
+        width: int | None = None
+        height: int | None = None
+        taken: datetime | None = None
+        with suppress(NoSuchPhoto):
+            width, height, taken = _measure(_read(record))
         return DetailsAnswer(
             id=record.id,
             path=display_name(os.fsencode(record.path)),
             label=record.label,
             size=record.size,
             indexed_at=record.indexed_at,
-            width=sides[0],
-            height=sides[1],
+            taken_at=taken,
+            modified_at=datetime.fromtimestamp(record.mtime_ns / 1e9, UTC),
+            width=width,
+            height=height,
         )
 
 
@@ -139,8 +142,19 @@ def _read(record: PhotoRecord) -> bytes:
     return content
 
 
-def _measure(content: bytes) -> tuple[int, int]:
+def _measure(content: bytes) -> tuple[int, int, datetime | None]:
+    """Return width and height of the upright picture, and when it was taken, if its file says so."""
     with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
         width, height = picture.size
-        is_sideways = picture.getexif().get(ExifTags.Base.Orientation) in _SIDEWAYS
-    return (height, width) if is_sideways else (width, height)
+        exif = picture.getexif()
+        if exif.get(ExifTags.Base.Orientation) in _SIDEWAYS:
+            width, height = height, width
+        return width, height, _time_taken(exif)
+
+
+def _time_taken(exif: Image.Exif) -> datetime | None:
+    try:
+        written = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal)
+        return datetime.strptime(str(written).strip("\0 "), "%Y:%m:%d %H:%M:%S")
+    except Exception:  # on broken bytes Pillow raises nearly anything
+        return None

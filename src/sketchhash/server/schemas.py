@@ -136,13 +136,19 @@ class ExampleAnswer(BaseModel):
 
 
 class DetailsAnswer(BaseModel):
-    """All that is known about a photo; width and height are those of the upright picture, if its file is there."""
+    """All that is known about a photo; width and height are those of the upright picture, if its file is there.
+
+    ``taken_at`` is what the camera wrote into the file, on its own clock and so without a time zone; ``modified_at`` is
+    when the file was last changed before it was indexed.
+    """
 
     id: int
     path: str
     label: str | None
     size: int
     indexed_at: datetime
+    taken_at: datetime | None
+    modified_at: datetime
     width: int | None
     height: int | None
 

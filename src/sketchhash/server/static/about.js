@@ -1,8 +1,10 @@
 // @ts-check
-/** About this gallery: its numbers and its map, the model and its card, and the timings of the last search. */
+/** About this gallery: what the model knows, numbers, the map, the timings of the last search, the model's card. */
 
 import { fetchGallery, fetchMap, thumbnailAddress } from "./api.js";
-import { asCount, asDate, asDuration, asSize, byId, describe, make } from "./dom.js";
+import { openDialog } from "./back.js";
+import { asCount, asDate, asDuration, asSize, byId, counted, describe, make } from "./dom.js";
+import { showKnown } from "./guesses.js";
 
 /** @typedef {import("./api.js").Gallery} Gallery */
 /** @typedef {import("./api.js").Timings} Timings */
@@ -15,18 +17,37 @@ export class About {
   #map = new CodeMap();
   /** @type {Timings | null} */
   lastTimings = null;
+  /** @type {(category: string) => void} */
+  #choose;
+
+  /** @param {(category: string) => void} choose called with a kind of thing to search for */
+  constructor(choose) {
+    this.#choose = choose;
+  }
 
   async open() {
-    this.#dialog.showModal();
+    if (this.#dialog.open) return;
+    openDialog(this.#dialog);
     showTimings(this.lastTimings);
     const problem = byId("about-problem", HTMLElement);
     try {
-      showGallery(await fetchGallery());
+      const gallery = await fetchGallery();
+      showGallery(gallery);
+      this.#showKnown(gallery.model.categories);
       problem.textContent = "";
     } catch (error) {
       problem.textContent = error instanceof Error ? error.message : String(error);
     }
     await this.#showMap();
+  }
+
+  /** @param {readonly string[]} categories */
+  #showKnown(categories) {
+    byId("about-categories-title", HTMLElement).textContent = `What it knows: ${counted(categories.length, "kind")} of things`;
+    showKnown(byId("about-categories", HTMLElement), categories, (category) => {
+      this.#dialog.close();
+      this.#choose(category);
+    });
   }
 
   /** Show the map, if the service has one. */
@@ -52,8 +73,6 @@ function showGallery(gallery) {
     byId("about-scores", HTMLElement),
     Object.entries(model.scores).map(([measure, score]) => [measure, score.toFixed(3)]),
   );
-  byId("about-categories-title", HTMLElement).textContent = `What it learnt: ${asCount(model.categories.length)} categories`;
-  byId("about-categories", HTMLElement).replaceChildren(...model.categories.map((name) => make("li", {}, name)));
   byId("about-card", HTMLElement).replaceChildren(...renderMarkdown(model.card));
 }
 

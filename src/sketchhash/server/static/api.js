@@ -4,12 +4,15 @@
 import { authorisation } from "./access.js";
 
 /**
- * @typedef {{ id: number, distance: number, similarity: number, label: string | null, name: string, folder: string }} Hit
+ * @typedef {{ id: number, distance: number, chance: number | null, likely: boolean, label: string | null, name: string,
+ *   folder: string }} Hit
+ * @typedef {{ category: string, chance: number }} Guess
+ * @typedef {{ name: string, strokes: import("./drawing.js").Strokes }} Example
  * @typedef {{ ink: number, encode: number, search: number, total: number }} Timings
- * @typedef {{ hits: Hit[], code: string, bits: number, photos: number, confidence: "close" | "some" | "none",
- *   timings_ms: Timings }} Answer
+ * @typedef {{ hits: Hit[], code: string, bits: number, photos: number, verdict: "sure" | "unsure" | "unknown",
+ *   chance: number | null, guesses: Guess[], timings_ms: Timings }} Answer
  * @typedef {{ id: number, path: string, label: string | null, size: number, indexed_at: string,
- *   width: number | null, height: number | null }} Details
+ *   taken_at: string | null, modified_at: string, width: number | null, height: number | null }} Details
  * @typedef {{ name: string, categories: string[], card: string, scores: Record<string, number> }} Model
  * @typedef {{ photos: number, bits: number, memory_bytes: number, labels: Record<string, number>,
  *   folders: { path: string, photos: number }[], model: Model, version: string, edition: string,
@@ -19,7 +22,8 @@ import { authorisation } from "./access.js";
  * @typedef {"photo" | "sketch"} PictureKind
  * @typedef {{ by: "drawing", strokes: import("./drawing.js").Strokes }
  *   | { by: "picture", picture: Blob, kind: PictureKind }
- *   | { by: "photo", hit: Hit }} Query
+ *   | { by: "photo", hit: Hit }
+ *   | { by: "category", category: string }} Query
  */
 
 /** The service did not answer, or refused; the message is for the person at the page. */
@@ -42,7 +46,7 @@ export class ServiceError extends Error {
 }
 
 /**
- * Search by a drawing, a picture or a photo of the gallery.
+ * Search by a drawing, a picture, a photo of the gallery or a kind of thing.
  * @param {Query} query
  * @param {Filters} filters
  * @param {AbortSignal} signal
@@ -51,12 +55,9 @@ export class ServiceError extends Error {
 export function search(query, filters, signal) {
   switch (query.by) {
     case "drawing":
-      return call("api/search", {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ strokes: query.strokes, ...filters }),
-        signal,
-      });
+      return call("api/search", asJson({ strokes: query.strokes, ...filters }, signal));
+    case "category":
+      return call("api/search/category", asJson({ category: query.category, ...filters }, signal));
     case "picture": {
       const form = new FormData();
       form.set("picture", query.picture);
@@ -69,6 +70,15 @@ export function search(query, filters, signal) {
   }
 }
 
+/**
+ * @param {object} body
+ * @param {AbortSignal} signal
+ * @returns {RequestInit}
+ */
+function asJson(body, signal) {
+  return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal };
+}
+
 /** The service's edition; responses to addresses that name it may be cached for ever. */
 let edition = "";
 
@@ -78,6 +88,12 @@ export async function fetchGallery() {
   edition = gallery.edition;
   return gallery;
 }
+
+/** Return the categories that a word means, the nearest first. @param {string} word @returns {Promise<{ category: string }[]>} */
+export const fetchCategories = (word) => call(`api/categories?${new URLSearchParams({ word })}`);
+
+/** @returns {Promise<Example[]>} */
+export const fetchExamples = () => call("api/examples");
 
 /** @returns {Promise<MapPoint[]>} */
 export const fetchMap = () => call("api/gallery/map");

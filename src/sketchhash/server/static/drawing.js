@@ -10,7 +10,7 @@ export const SHEET_SIDE = 512;
 
 /**
  * Strokes are never changed in place, so a step of undo is simply the previous list.
- * Dispatches a `change` event after every change.
+ * Dispatches a `change` event after every change, and `settle` when a gesture, or a step back or forth, is complete.
  */
 export class Drawing extends EventTarget {
   /** @type {Strokes} */
@@ -43,6 +43,11 @@ export class Drawing extends EventTarget {
     this.#gestureStart = this.#strokes;
   }
 
+  /** End a gesture. */
+  end() {
+    if (this.#strokes !== this.#gestureStart) this.#settle();
+  }
+
   /** @param {Point} point */
   startStroke(point) {
     this.#change([...this.#strokes, [point]]);
@@ -65,8 +70,14 @@ export class Drawing extends EventTarget {
   }
 
   clear() {
+    if (!this.isEmpty) this.replace([]);
+  }
+
+  /** Draw something else, in one step. @param {Strokes} strokes */
+  replace(strokes) {
     this.begin();
-    if (!this.isEmpty) this.#change([]);
+    this.#change(strokes);
+    this.end();
   }
 
   undo() {
@@ -94,13 +105,47 @@ export class Drawing extends EventTarget {
     if (!strokes) return;
     to.push(this.#strokes);
     this.#show(strokes);
+    this.#settle();
+  }
+
+  #settle() {
     this.begin();
+    this.dispatchEvent(new Event("settle"));
   }
 
   /** @param {Strokes} strokes */
   #show(strokes) {
     this.#strokes = strokes;
     this.dispatchEvent(new Event("change"));
+  }
+}
+
+const STORED_AS = "sketchhash.drawing";
+
+/**
+ * Keep a drawing in this tab, so that it survives a reload, and take up the one that was kept; a tab that is closed
+ * forgets it.
+ * @param {Drawing} drawing
+ */
+export function keepInTab(drawing) {
+  const kept = readStrokes(sessionStorage.getItem(STORED_AS));
+  if (kept.length) drawing.replace(kept);
+  drawing.addEventListener("settle", () => sessionStorage.setItem(STORED_AS, JSON.stringify(drawing.strokes)));
+}
+
+/**
+ * Parse strokes, or return none if the text is of someone else.
+ * @param {string | null} text
+ * @returns {Strokes}
+ */
+function readStrokes(text) {
+  const isPoint = (/** @type {unknown} */ point) =>
+    Array.isArray(point) && point.length === 2 && point.every((coordinate) => Number.isFinite(coordinate));
+  try {
+    const strokes = JSON.parse(text ?? "[]");
+    return strokes.every((/** @type {unknown[]} */ stroke) => stroke.length && stroke.every(isPoint)) ? strokes : [];
+  } catch {
+    return [];
   }
 }
 

@@ -1,18 +1,13 @@
 // @ts-check
-/** The grid of hits. */
+/** The grid of hits: the good matches, a divider, and what is less likely. */
 
 import { thumbnailAddress } from "./api.js";
 import { make } from "./dom.js";
 
 /** @typedef {import("./api.js").Hit} Hit */
 
-/**
- * Format a similarity as a whole percentage, rounded down: only what is certain is 100 %.
- * @param {number} similarity
- */
-export function percent(similarity) {
-  return `${Math.floor(similarity * 100)}%`;
-}
+// Thumbnails are fetched when they come this near to the window.
+const AHEAD = "200px";
 
 export class HitGrid {
   /** @type {HTMLElement} */
@@ -21,6 +16,8 @@ export class HitGrid {
   #cards = new Map();
   /** @type {(index: number) => void} */
   #open;
+  #approaching = new IntersectionObserver((entries) => this.#loadNear(entries), { rootMargin: AHEAD });
+  #divider = make("li", { className: "divider" }, "Less likely");
   /** @type {readonly Hit[]} */
   hits = [];
 
@@ -44,12 +41,17 @@ export class HitGrid {
     const hadFocus = this.#list.contains(focused);
     this.hits = hits;
     this.#cards = new Map(hits.map((hit) => [hit.id, this.#cards.get(hit.id) ?? new HitCard(hit.id)]));
-    hits.forEach((hit, index) => {
-      const card = this.#cards.get(hit.id);
-      card?.describe(hit);
-      if (card) card.button.onclick = () => this.#open(index);
+    const cards = [...this.#cards.values()];
+    cards.forEach((card, index) => {
+      card.describe(hits[index]);
+      card.button.onclick = () => this.#open(index);
     });
-    this.#list.replaceChildren(...[...this.#cards.values()].map((card) => card.item));
+    const items = cards.map((card) => card.item);
+    const likely = hits.filter((hit) => hit.likely).length;
+    if (0 < likely && likely < hits.length) items.splice(likely, 0, this.#divider);
+    this.#list.replaceChildren(...items);
+    this.#approaching.disconnect();
+    for (const card of cards) if (!card.isLoaded) this.#approaching.observe(card.item);
     if (!hadFocus) return;
     if (focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
     else this.focus(0);
@@ -61,52 +63,97 @@ export class HitGrid {
     if (hit) this.#cards.get(hit.id)?.button.focus();
   }
 
+  /** @param {IntersectionObserverEntry[]} entries */
+  #loadNear(entries) {
+    const near = new Set(entries.filter((entry) => entry.isIntersecting).map((entry) => entry.target));
+    for (const card of this.#cards.values()) {
+      if (!near.has(card.item)) continue;
+      card.load();
+      this.#approaching.unobserve(card.item);
+    }
+  }
+
   /** @param {KeyboardEvent} event */
   #moveFocus(event) {
     const buttons = [...this.#cards.values()].map((card) => card.button);
     const index = buttons.findIndex((button) => button === document.activeElement);
-    const nextRow = buttons.findIndex((button) => button.offsetTop > buttons[0].offsetTop);
-    const columns = nextRow === -1 ? buttons.length : nextRow;
-    /** @type {Record<string, number>} */
+    if (index === -1) return;
+    /** @type {Record<string, () => HTMLElement | undefined>} */
     const targets = {
-      ArrowLeft: index - 1,
-      ArrowRight: index + 1,
-      ArrowUp: index - columns,
-      ArrowDown: index + columns,
-      Home: 0,
-      End: buttons.length - 1,
+      ArrowLeft: () => buttons[index - 1],
+      ArrowRight: () => buttons[index + 1],
+      ArrowUp: () => nearestInRow(buttons.slice(0, index).reverse(), buttons[index]),
+      ArrowDown: () => nearestInRow(buttons.slice(index + 1), buttons[index]),
+      Home: () => buttons[0],
+      End: () => buttons.at(-1),
     };
-    const target = buttons[targets[event.key]];
+    const target = targets[event.key]?.();
     if (!target) return;
     event.preventDefault();
     target.focus();
   }
 }
 
+/**
+ * Return the button of the next row that is nearest to another in its column; rows are not equally full.
+ * @param {HTMLElement[]} buttons from the row of `from` on, away from it
+ * @param {HTMLElement} from
+ */
+function nearestInRow(buttons, from) {
+  const row = buttons.find((button) => button.offsetTop !== from.offsetTop)?.offsetTop;
+  const away = (/** @type {HTMLElement} */ button) => Math.abs(button.offsetLeft - from.offsetLeft);
+  return buttons.filter((button) => button.offsetTop === row).sort((a, b) => away(a) - away(b))[0];
+}
+
 class HitCard {
+  isLoaded = false;
+  #id;
+
   /** @param {number} id */
   constructor(id) {
-    this.image = make("img", { src: thumbnailAddress(id), loading: "lazy", decoding: "async", alt: "" });
+    this.#id = id;
+    this.image = make("img", { decoding: "async", alt: "" });
     this.image.addEventListener("error", () => this.button.classList.add("is-broken"));
     this.name = make("span", { className: "hit-name" });
-    this.similarity = make("span", { className: "hit-similarity" });
-    this.meter = make("span", { className: "hit-meter", ariaHidden: "true" });
     this.button = make(
       "button",
       { type: "button", className: "hit" },
       make("span", { className: "hit-picture" }, this.image),
-      make("span", { className: "hit-caption" }, this.name, this.similarity),
-      this.meter,
+      this.name,
     );
     this.item = make("li", {}, this.button);
   }
 
+  load() {
+    this.isLoaded = true;
+    this.image.src = thumbnailAddress(this.#id);
+  }
+
   /** @param {Hit} hit */
   describe(hit) {
-    this.name.textContent = hit.label ?? hit.name;
-    this.similarity.textContent = percent(hit.similarity);
-    this.meter.style.setProperty("--share", String(hit.similarity));
+    const name = hit.label ?? tellingName(hit.name);
+    this.name.textContent = name;
+    this.name.hidden = !name;
     this.button.title = [hit.folder, hit.name].filter(Boolean).join("/");
-    this.button.ariaLabel = `${hit.label ?? hit.name}, ${percent(hit.similarity)} similar`;
+    this.button.ariaLabel = hit.likely ? `${name || hit.name}, good match` : name || hit.name;
   }
+}
+
+// Words that cameras, phones and programs begin names with.
+const SAYS_NOTHING = new Set(
+  "img image images dsc dscn dscf pict pic photo foto picture pxl mvimg burst pano dji gopr gopro whatsapp signal screenshot screen shot scan scanned untitled unnamed download copy edited file jpg jpeg png".split(" "),
+);
+
+/**
+ * Return what a file's name says about its photo; nothing if it only counts, as names from cameras do.
+ * @param {string} name
+ */
+export function tellingName(name) {
+  const stem = name.replace(/\.\w{2,5}$/, "");
+  const words = stem.split(/[\s_.,()+\-\d]+/).filter(Boolean);
+  const isTelling = (/** @type {string} */ word) =>
+    word.length > 2 && /[aeiouyäöü]|[^\x00-\x7f]/i.test(word) && !/^[a-f]+$/i.test(word) && !SAYS_NOTHING.has(word.toLowerCase());
+  // A checksum is split into letters by its digits; a name that is mostly digits is a number.
+  const letters = words.filter(isTelling).join("").length;
+  return letters * 3 >= stem.length ? stem.replaceAll("_", " ") : "";
 }

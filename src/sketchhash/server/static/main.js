@@ -5,8 +5,10 @@ import { About } from "./about.js";
 import { askForToken, enter } from "./access.js";
 import { ServiceError, fetchGallery, search } from "./api.js";
 import { asDuration, byId, counted } from "./dom.js";
-import { Drawing } from "./drawing.js";
+import { Drawing, keepInTab } from "./drawing.js";
+import { Examples } from "./examples.js";
 import { FilterBar } from "./filters.js";
+import { Guesses, showKnown } from "./guesses.js";
 import { HitGrid } from "./hits.js";
 import { liveSearch, retryLater } from "./live.js";
 import { PictureCard, listenForPictures } from "./picture.js";
@@ -25,7 +27,9 @@ const sheet = new Sheet(canvas, drawing);
 const pictureCard = new PictureCard();
 const filterBar = new FilterBar();
 const status = new Status();
-const about = new About();
+const about = new About((category) => guesses.choose(category));
+const guesses = new Guesses();
+const examples = new Examples((strokes) => drawing.replace(strokes));
 const tools = new Tools(drawing, sheet);
 const viewer = new Viewer(
   (hit) => pictureCard.showPhoto(hit),
@@ -34,78 +38,120 @@ const viewer = new Viewer(
 const grid = new HitGrid(byId("hits", HTMLElement), (index) => viewer.open(grid.hits, index, bits));
 const retry = retryLater(() => runSearch());
 let bits = 0;
+/** @type {Query & { by: "drawing" }} */
+let drawn = { by: "drawing", strokes: drawing.strokes };
 
 const live = liveSearch(
   (/** @type {Query} */ query, signal) => {
     status.showSearching();
     return search(query, filterBar.filters, signal);
   },
-  (outcome) => ("answer" in outcome ? showAnswer(outcome.answer) : showError(outcome.error)),
+  (outcome) => ("answer" in outcome ? showAnswer(outcome.answer, outcome.query) : showError(outcome.error)),
 );
 
-/** @param {{ isStillDrawing?: boolean }} when */
-function runSearch({ isStillDrawing = false } = {}) {
+/** @param {"later" | "settled" | "now"} when */
+function runSearch(when = "now") {
   retry.cancel();
-  /** @type {Query} */
-  const query = pictureCard.query ?? { by: "drawing", strokes: drawing.strokes };
+  const query = guesses.query ?? pictureCard.query ?? drawingQuery();
   if (query.by === "drawing" && drawing.isEmpty) return showNothing();
-  return isStillDrawing ? live.later(query) : live.now(query);
+  return live[when](query);
+}
+
+/** Return the query by the drawing: the same one as long as nothing is drawn. */
+function drawingQuery() {
+  if (drawn.strokes !== drawing.strokes) drawn = { by: "drawing", strokes: drawing.strokes };
+  return drawn;
 }
 
 function showNothing() {
   live.stop();
   status.showInvitation();
   grid.show([]);
+  guesses.show([]);
   showCode(null);
+  void examples.load();
 }
 
-/** @param {Answer} answer */
-function showAnswer(answer) {
+/**
+ * @param {Answer} answer
+ * @param {Query} query
+ */
+function showAnswer(answer, query) {
   retry.reset();
   bits = answer.bits;
   about.lastTimings = answer.timings_ms;
   grid.show(answer.hits);
   showCode(answer);
-  status.showAnswer(answer, filterBar.isFiltering ? { label: "Search all photos", run: () => filterBar.clear() } : null);
+  // While a kind of thing is searched for, the chips still say what was drawn: another tap goes back to it.
+  if (query.by !== "category") guesses.show(answer.guesses);
+  const clearFilters = { label: "Search all photos", run: () => filterBar.clear() };
+  status.showAnswer(answer, query, filterBar.isFiltering ? clearFilters : null);
 }
 
 /** @param {unknown} error */
 function showError(error) {
   if (!(error instanceof ServiceError)) {
     reportError(error);
-    return status.showFailure("The gallery's answer could not be read.", runSearch);
+    return status.showFailure("The gallery's answer could not be read.", () => runSearch());
   }
   if (error.status === 401) return askForToken(start);
-  if (error.isTemporary) return status.showWaiting(error.message, retry.schedule(error.retryAfter), runSearch);
-  return status.showFailure(error.message, runSearch);
+  if (error.isTemporary) return status.showWaiting(error.message, retry.schedule(error.retryAfter), () => runSearch());
+  return status.showFailure(error.message, () => runSearch());
+}
+
+function backToDrawing() {
+  if (guesses.query) {
+    guesses.release();
+    runSearch();
+  }
+  pictureCard.close();
 }
 
 /** @param {Answer | null} answer */
 function showCode(answer) {
-  byId("code", HTMLElement).hidden = !answer;
+  byId("code", HTMLElement).classList.toggle("is-empty", !answer);
   if (!answer) return;
   drawBarcode(byId("code-bars", SVGSVGElement), answer.code);
   byId("code-caption", HTMLElement).textContent =
     `${answer.bits} bits, compared with ${counted(answer.photos, "photo")} in ${asDuration(answer.timings_ms.total)}`;
 }
 
+/** @param {readonly string[]} categories */
+function showCategories(categories) {
+  guesses.offer(categories);
+  const known = byId("known", HTMLDetailsElement);
+  known.hidden = categories.length === 0;
+  byId("known-title", HTMLElement).textContent = `What I know: ${counted(categories.length, "kind")} of things`;
+  showKnown(byId("known-list", HTMLElement), categories, (category) => guesses.choose(category));
+}
+
 async function start() {
-  runSearch();
   try {
     const gallery = await fetchGallery();
     filterBar.showChoices(gallery);
+    showCategories(gallery.model.categories);
     byId("gallery-size", HTMLElement).textContent = counted(gallery.photos, "photo");
   } catch (error) {
     // The page works without it, and the first search reports what is wrong.
-    if (error instanceof ServiceError && error.status === 401) askForToken(start);
+    if (error instanceof ServiceError && error.status === 401) return askForToken(start);
   }
+  return runSearch("settled");
 }
 
+keepInTab(drawing);
 drawing.addEventListener("change", () => {
+  guesses.release();
   if (pictureCard.query) pictureCard.close();
-  else runSearch({ isStillDrawing: true });
+  else runSearch("later");
+});
+drawing.addEventListener("settle", () => runSearch("settled"));
+guesses.addEventListener("change", () => runSearch());
+guesses.addEventListener("unknown", (event) => {
+  const word = event instanceof CustomEvent ? event.detail : "";
+  status.showUnknownWord(word, { label: "What I know", run: () => void about.open() });
 });
 pictureCard.addEventListener("change", () => {
+  guesses.release();
   if (!pictureCard.query) canvas.focus({ preventScroll: true });
   runSearch();
 });
@@ -121,10 +167,11 @@ listenForShortcuts(
     { keys: ["E"], does: "Eraser", run: () => tools.choose("eraser") },
     { keys: ["Ctrl+Z"], does: "Undo", run: () => drawing.undo() },
     { keys: ["Ctrl+Shift+Z", "Ctrl+Y"], does: "Redo", run: () => drawing.redo() },
-    { keys: ["Delete"], does: "Clear the sheet", run: () => drawing.clear() },
+    { keys: ["Delete"], does: "Clear the sheet", run: () => tools.clear() },
     { keys: ["O"], does: "Search by a picture", run: () => byId("picture-choose", HTMLButtonElement).click() },
     { keys: ["Ctrl+V"], does: "Search by a copied picture" },
-    { keys: ["Escape"], does: "Back to the drawing", run: () => pictureCard.close() },
+    { keys: ["Escape"], does: "Back to the drawing", run: backToDrawing },
+    { keys: ["W"], does: "Type a word for it", run: () => byId("word", HTMLInputElement).focus() },
     { keys: ["D"], does: "Go to the sheet: arrows move the pen, Space puts it down", run: () => canvas.focus() },
     { keys: ["H"], does: "Go to the hits: arrows move, Enter opens", run: () => grid.focus(0) },
     { keys: ["←", "→"], does: "Previous and next hit, when one is open" },

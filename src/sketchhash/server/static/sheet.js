@@ -84,7 +84,9 @@ export class Sheet {
 
   /** @param {PointerEvent} event */
   #up(event) {
-    if (event.isPrimary) this.#activeTool = null;
+    if (!event.isPrimary) return;
+    this.#activeTool = null;
+    this.#drawing.end();
   }
 
   /** @param {Point} point */
@@ -178,13 +180,14 @@ export function drawWithKeyboard(canvas, drawing, sheet, announce) {
   });
   canvas.addEventListener("blur", () => {
     isDown = false;
+    drawing.end();
     sheet.showCursor(null);
   });
 
   function togglePen() {
     isDown = !isDown;
     announce(isDown ? "Pen down" : "Pen up");
-    if (!isDown) return;
+    if (!isDown) return drawing.end();
     drawing.begin();
     drawing.startStroke(point);
   }
@@ -228,7 +231,7 @@ export class Tools {
     this.#eraser.addEventListener("click", () => this.choose("eraser"));
     this.#undo.addEventListener("click", () => drawing.undo());
     this.#redo.addEventListener("click", () => drawing.redo());
-    this.#clear.addEventListener("click", () => drawing.clear());
+    this.#clear.addEventListener("click", () => this.clear());
     drawing.addEventListener("change", () => this.#refresh());
     this.#refresh();
   }
@@ -239,6 +242,12 @@ export class Tools {
     this.#sheet.showCursor(null);
     this.#pen.ariaPressed = String(tool === "pen");
     this.#eraser.ariaPressed = String(tool === "eraser");
+  }
+
+  /** Take an empty sheet, with the pen in hand. */
+  clear() {
+    this.#drawing.clear();
+    this.choose("pen");
   }
 
   #refresh() {

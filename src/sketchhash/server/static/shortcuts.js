@@ -18,8 +18,9 @@ export function listenForShortcuts(shortcuts, help) {
     if (event.defaultPrevented || event.altKey || handlesKeys(event.target)) return;
     const pressed = keyName(event);
     const shortcut = shortcuts.find(({ keys, run }) => run && keys.includes(pressed));
-    // Plain keys keep their other effects, such as Escape, which closes a popover.
-    if (shortcut && pressed.startsWith("Ctrl+")) event.preventDefault();
+    // Named keys keep their other effects, such as Escape, which closes a popover. A letter must not be typed into the
+    // field that its shortcut leads to.
+    if (shortcut && (pressed.startsWith("Ctrl+") || pressed.length === 1)) event.preventDefault();
     shortcut?.run?.();
   });
 
@@ -30,10 +31,14 @@ export function listenForShortcuts(shortcuts, help) {
   );
 }
 
-/** Whether an element handles keys itself, as text fields and dialogs do. @param {EventTarget | null} target */
+/**
+ * Whether an element handles keys itself, as text fields and dialogs do; a slider takes arrows only, which are no
+ * shortcuts.
+ * @param {EventTarget | null} target
+ */
 function handlesKeys(target) {
   if (!(target instanceof Element)) return false;
-  return target.matches("input:not([type=radio], [type=file]), select, textarea") || target.closest("dialog") !== null;
+  return target.matches("input:not([type=radio], [type=file], [type=range]), select, textarea") || target.closest("dialog") !== null;
 }
 
 /** @param {KeyboardEvent} event */

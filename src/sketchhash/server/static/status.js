@@ -1,7 +1,7 @@
 // @ts-check
 /** What the page says about the search: above the grid, and in a live region for screen readers. */
 
-import { byId, counted, make } from "./dom.js";
+import { asCount, byId, counted, make } from "./dom.js";
 
 /** @typedef {{ label: string, run: () => void }} Action */
 
@@ -35,28 +35,34 @@ export class Status {
   /**
    * Describe an answer.
    * @param {import("./api.js").Answer} answer
+   * @param {import("./api.js").Query} query
    * @param {Action | null} clearFilters if there are any
    */
-  showAnswer(answer, clearFilters) {
+  showAnswer(answer, query, clearFilters) {
     const count = answer.hits.length;
-    this.#enter(count ? "answered" : "empty", count ? counted(count, "hit") : "No hits");
-    this.#findings.dataset.confidence = answer.confidence;
+    const title = count ? titleOf(answer, query) : "No hits";
+    this.#enter(count ? "answered" : "empty", title);
+    this.#findings.dataset.verdict = answer.chance === null ? "" : answer.verdict;
     if (answer.photos === 0) {
       this.#write("This gallery has no photos yet. Fill it with: sketchhash index FOLDER");
     } else if (count === 0) {
       this.#write("No photo passes these filters.", clearFilters);
-    } else if (answer.confidence === "none") {
-      this.#write("Nothing here is closer than chance. These are the nearest photos all the same; a few more lines may help.");
-    } else if (answer.confidence === "some") {
-      this.#write("Some of these may be it. More of what makes it special would help.");
     } else {
       this.#write("");
     }
-    this.announce(
-      answer.confidence === "none" && count
-        ? `${counted(count, "hit")}, none of them close`
-        : `${counted(count, "hit")} of ${counted(answer.photos, "photo")}`,
-    );
+    const likely = answer.hits.filter((hit) => hit.likely).length;
+    this.announce(likely ? `${title}: ${asCount(likely)}, and ${asCount(count - likely)} less likely` : title);
+  }
+
+  /**
+   * Say that a word is none of what the model knows.
+   * @param {string} word
+   * @param {Action} showKnown
+   */
+  showUnknownWord(word, showKnown) {
+    const text = `I don't know “${word}”.`;
+    this.#write(text, showKnown);
+    this.announce(text);
   }
 
   /**
@@ -97,7 +103,7 @@ export class Status {
     clearTimeout(this.#waiting);
     this.#findings.classList.remove("is-waiting");
     this.#findings.dataset.state = state;
-    delete this.#findings.dataset.confidence;
+    delete this.#findings.dataset.verdict;
     this.#title.textContent = title;
   }
 
@@ -110,6 +116,20 @@ export class Status {
     this.#note.replaceChildren(make("p", {}, text));
     if (action) this.#note.append(make("button", { type: "button", onclick: action.run }, action.label));
   }
+}
+
+/**
+ * Say how sure an answer is, in the heading of its hits; a model without calibration cannot tell.
+ * @param {import("./api.js").Answer} answer
+ * @param {import("./api.js").Query} query
+ */
+function titleOf(answer, query) {
+  if (query.by === "category") return `Photos of: ${query.category}`;
+  if (query.by === "photo") return "Photos like it";
+  if (answer.chance === null) return "Nearest photos";
+  if (answer.verdict === "sure") return "Good matches";
+  if (answer.verdict === "unknown") return "I don't know this kind of thing; nearest shapes:";
+  return query.by === "drawing" ? "Not sure yet: go on drawing" : "Not sure; nearest photos:";
 }
 
 /**

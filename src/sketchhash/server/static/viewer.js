@@ -1,25 +1,35 @@
 // @ts-check
 /** One hit at full size, with its details, and buttons for the previous and the next one. */
 
-import { fetchDetails, photoAddress, thumbnailAddress } from "./api.js";
+import { ServiceError, fetchDetails, photoAddress, thumbnailAddress } from "./api.js";
+import { openDialog } from "./back.js";
 import { asDate, asSize, byId, describe } from "./dom.js";
-import { percent } from "./hits.js";
 
 /** @typedef {import("./api.js").Hit} Hit */
+/** @typedef {import("./api.js").Details} Details */
+
+const COPIED_MS = 1500;
 
 export class Viewer {
   #dialog = byId("viewer", HTMLDialogElement);
   #picture = byId("viewer-picture", HTMLImageElement);
+  #problem = byId("viewer-problem", HTMLElement);
+  #again = byId("viewer-again", HTMLButtonElement);
   #title = byId("viewer-title", HTMLElement);
   #facts = byId("viewer-facts", HTMLElement);
   #previous = byId("viewer-previous", HTMLButtonElement);
   #next = byId("viewer-next", HTMLButtonElement);
   #more = byId("viewer-more", HTMLButtonElement);
+  #copy = byId("viewer-copy", HTMLButtonElement);
+  #original = byId("viewer-original", HTMLAnchorElement);
   /** @type {readonly Hit[]} */
   #hits = [];
   #index = 0;
   #bits = 0;
+  #path = "";
   #request = new AbortController();
+  /** Whether the service answers; settled with the details of the hit. @type {Promise<boolean>} */
+  #isReached = Promise.resolve(true);
 
   /**
    * @param {(hit: Hit) => void} moreLike called to search for photos like this hit
@@ -28,7 +38,9 @@ export class Viewer {
   constructor(moreLike, closed) {
     this.#previous.addEventListener("click", () => this.#show(this.#index - 1));
     this.#next.addEventListener("click", () => this.#show(this.#index + 1));
+    this.#again.addEventListener("click", () => this.#show(this.#index));
     this.#more.addEventListener("click", () => this.#dialog.close("more"));
+    this.#copy.addEventListener("click", () => this.#copyPath());
     this.#dialog.addEventListener("keydown", (event) => this.#onKey(event));
     this.#dialog.addEventListener("close", () => {
       this.#request.abort();
@@ -36,7 +48,10 @@ export class Viewer {
       else closed(this.#index);
     });
     this.#picture.addEventListener("load", () => this.#dialog.classList.remove("is-loading"));
-    this.#picture.addEventListener("error", () => this.#showMissing());
+    this.#picture.addEventListener("error", () => this.#showMissing(this.#request.signal));
+    addEventListener("online", () => {
+      if (this.#dialog.classList.contains("is-missing")) this.#show(this.#index);
+    });
   }
 
   /**
@@ -48,7 +63,7 @@ export class Viewer {
     [this.#hits, this.#bits] = [hits, bits];
     this.#show(index);
     this.#dialog.returnValue = "";
-    this.#dialog.showModal();
+    openDialog(this.#dialog);
   }
 
   /** @param {KeyboardEvent} event */
@@ -69,38 +84,83 @@ export class Viewer {
     this.#dialog.classList.add("is-loading");
     this.#dialog.classList.remove("is-missing");
     this.#picture.style.setProperty("--thumbnail", `url("${new URL(thumbnailAddress(hit.id), document.baseURI)}")`);
-    this.#picture.src = photoAddress(hit.id);
+    this.#isReached = this.#describe(hit, this.#request.signal);
+    this.#picture.src = this.#original.href = photoAddress(hit.id);
     this.#picture.alt = hit.label ? `${hit.label}: ${hit.name}` : hit.name;
     this.#title.textContent = hit.name;
     this.#previous.disabled = index === 0;
     this.#next.disabled = index === this.#hits.length - 1;
-    this.#describe(hit, this.#request.signal);
   }
 
   /**
-   * Show what the hit itself says at once, and the details when they arrive.
+   * Show what the hit itself says at once, and the details when they arrive; return whether the service answers.
    * @param {Hit} hit
    * @param {AbortSignal} signal
    */
   async #describe(hit, signal) {
     /** @type {[string, string][]} */
     const known = [
-      ["Similarity", `${percent(hit.similarity)} (${hit.distance} of ${this.#bits} bits differ)`],
-      ["Label", hit.label ?? "none"],
+      ...(hit.label ? [/** @type {[string, string]} */ (["Label", hit.label])] : []),
+      ["Folder", hit.folder || "top folder"],
+      ["Distance", `${hit.distance} of ${this.#bits} bits differ`],
     ];
-    describe(this.#facts, [...known, ["Folder", hit.folder || "top folder"]]);
-    const details = await fetchDetails(hit.id, signal).catch(() => null);
-    if (!details || signal.aborted) return;
-    describe(this.#facts, [
-      ...known,
-      ["Path", details.path],
-      ["Size", details.width ? `${details.width} × ${details.height}, ${asSize(details.size)}` : asSize(details.size)],
-      ["Indexed", asDate(details.indexed_at)],
-    ]);
+    this.#path = "";
+    this.#copy.disabled = true;
+    describe(this.#facts, known);
+    try {
+      const details = await fetchDetails(hit.id, signal);
+      if (signal.aborted) return true;
+      this.#path = details.path;
+      this.#copy.disabled = false;
+      describe(this.#facts, [dateOf(details), ...known, ["Size", sizeOf(details)], ["Path", details.path]]);
+      return true;
+    } catch (error) {
+      const isAway = error instanceof ServiceError && error.isTemporary;
+      if (isAway && !signal.aborted) describe(this.#facts, [...known, ["More", "The server is away."]]);
+      return !isAway;
+    }
   }
 
-  #showMissing() {
+  async #copyPath() {
+    this.#copy.classList.toggle("is-done", await copyText(this.#path));
+    setTimeout(() => this.#copy.classList.remove("is-done"), COPIED_MS);
+  }
+
+  /** @param {AbortSignal} signal */
+  async #showMissing(signal) {
+    const isReached = await this.#isReached;
+    if (signal.aborted) return;
+    this.#problem.textContent = isReached
+      ? "This photo cannot be shown. It may have been moved or deleted since it was indexed."
+      : "The server is away, so this photo cannot be shown. Your drawing is kept.";
+    this.#again.hidden = isReached;
     this.#dialog.classList.remove("is-loading");
     this.#dialog.classList.add("is-missing");
   }
+}
+
+/** @param {Details} details @returns {[string, string]} */
+function dateOf(details) {
+  return details.taken_at ? ["Taken", asDate(details.taken_at)] : ["Changed", asDate(details.modified_at)];
+}
+
+/** @param {Details} details */
+function sizeOf(details) {
+  return details.width ? `${details.width} × ${details.height}, ${asSize(details.size)}` : asSize(details.size);
+}
+
+/** Copy text; browsers lend the clipboard only to pages from this machine or over TLS. @param {string} text */
+async function copyText(text) {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const field = Object.assign(document.createElement("textarea"), { value: text });
+  (document.querySelector("dialog[open]") ?? document.body).append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  return isCopied;
 }
