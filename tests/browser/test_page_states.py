@@ -1,8 +1,14 @@
 """When things are slow, wrong, out of reach or guarded."""
 
+import io
+import json
 import re
 
+import numpy as np
 import pytest
+from PIL import Image
+
+from sketchhash.server.qr import as_path, qr_code
 
 expect = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright").expect
 
@@ -139,6 +145,46 @@ def test_about_shows_facts_timings_and_the_card_as_text(page, draw):
     about.get_by_text("Model card").click()
     expect(about.get_by_role("cell", name="the sketch | network")).to_be_visible()
     expect(about.get_by_text("<img src=x onerror=alert(1)> is text.")).to_be_visible()
+
+
+def test_about_shows_a_code_that_a_phone_can_read(open_page, service, photograph_page):
+    cv2 = pytest.importorskip("cv2", reason="codes are read back by OpenCV")
+    address = "http://192.168.178.23:8765/#token=s3cret"
+    modules = qr_code(address)
+    service.addresses = [{"address": address, "qr": as_path(modules), "side": len(modules)}]
+    page = open_page(color_scheme="dark")
+    page.keyboard.press("i")
+    code = page.get_by_role("img", name="QR code of the address")
+    code.scroll_into_view_if_needed()
+    photograph_page(page, "elsewhere")
+    picture = np.array(Image.open(io.BytesIO(code.screenshot())).convert("RGB").resize((540, 540)))
+    assert cv2.QRCodeDetector().detectAndDecode(picture)[0] == address
+    assert "s3cret" not in page.get_by_role("dialog").inner_text()
+
+
+def test_only_this_machine_sees_no_code(page, service):
+    page.keyboard.press("i")
+    expect(page.get_by_text("Map of codes")).to_be_visible()
+    expect(page.get_by_text("On a phone")).to_be_hidden()
+
+
+def test_the_page_can_be_installed(open_page, service):
+    page = open_page()
+    session = page.context.new_cdp_session(page)
+    manifest = session.send("Page.getAppManifest")
+    assert manifest["errors"] == []
+    described = json.loads(manifest["data"])
+    assert manifest["url"] == f"{service.address}static/manifest.webmanifest"
+    for icon in described["icons"]:
+        answer = page.request.get(f"{service.address}static/{icon['src']}")
+        assert (answer.status, answer.headers["content-type"]) == (200, icon["type"])
+        if icon["type"] == "image/png":
+            side = Image.open(io.BytesIO(answer.body())).width
+            assert icon["sizes"] == f"{side}x{side}"
+    assert session.send("Page.getInstallabilityErrors")["installabilityErrors"] in (
+        [],
+        [{"errorId": "in-incognito", "errorArguments": []}],
+    )
 
 
 def test_a_gallery_without_a_map_shows_none(page, service):

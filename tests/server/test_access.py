@@ -1,12 +1,24 @@
 """Who may ask: hosts, pages of other sites, tokens and sessions."""
 
+import socket
+from ipaddress import ip_address
+
 import pytest
+from fastapi.testclient import TestClient
 
 from sketchhash.errors import BadArgument
-from sketchhash.server import Access
+from sketchhash.server import Access, access, create_app
 
 TOKEN = "0123456789abcdef"
-GUARDED = ["/api/gallery", "/api/gallery/map", "/api/photos/1", "/api/photos/1/thumbnail", "/metrics", "/api/nothing"]
+GUARDED = [
+    "/api/addresses",
+    "/api/gallery",
+    "/api/gallery/map",
+    "/api/photos/1",
+    "/api/photos/1/thumbnail",
+    "/metrics",
+    "/api/nothing",
+]
 
 
 @pytest.fixture
@@ -180,3 +192,32 @@ def test_every_answer_has_the_headers_that_keep_others_out(client, id_of):
         assert headers["cache-control"]
     assert client.get("/health").headers["cache-control"] == "no-store"
     assert "frame-ancestors" in client.get("/", headers={"Host": "evil.example"}).headers["content-security-policy"]
+
+
+def test_a_service_on_all_addresses_names_those_that_a_phone_can_open(monkeypatch):
+    monkeypatch.setattr(access, "own_addresses", lambda: ["192.168.1.5", "10.0.0.7"])
+    everywhere = Access(TOKEN)
+    assert everywhere.addresses_elsewhere("0.0.0.0", 8765) == [
+        f"http://192.168.1.5:8765/#token={TOKEN}",
+        f"http://10.0.0.7:8765/#token={TOKEN}",
+    ]
+    assert everywhere.address("0.0.0.0", 8765) == f"http://localhost:8765/#token={TOKEN}"
+    assert everywhere.addresses_elsewhere("192.168.1.5", 80) == [f"http://192.168.1.5:80/#token={TOKEN}"]
+    assert everywhere.addresses_elsewhere("127.0.0.1", 80) == []
+
+
+def test_a_machine_without_a_network_is_called_by_its_name(monkeypatch):
+    monkeypatch.setattr(access, "own_addresses", list)
+    assert Access().addresses_elsewhere("0.0.0.0", 80) == [f"http://{socket.gethostname()}:80/"]
+
+
+def test_own_addresses_are_no_loopback():
+    assert all(not ip_address(each).is_loopback for each in access.own_addresses())
+
+
+def test_the_page_learns_its_addresses_elsewhere(service):
+    address = "http://192.168.1.5:8765/"
+    app = create_app(service, Access(), addresses=[address, f"http://{'long' * 40}:8765/"])
+    (only,) = TestClient(app, base_url="http://localhost").get("/api/addresses").json()
+    assert only["address"] == address
+    assert only["qr"].startswith("M") and only["side"] == 33

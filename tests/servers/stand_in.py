@@ -59,6 +59,7 @@ class FakeService:
     map: list[dict] = field(default_factory=lambda: gallery_map())
     missing_photos: set[int] = field(default_factory=set)
     examples: list[dict] = field(default_factory=lambda: examples())
+    addresses: list[dict] = field(default_factory=list)
     has_camera_names: bool = False
     searches: list[dict] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -189,6 +190,8 @@ class Handler(BaseHTTPRequestHandler):
             return self._send_json(gallery())
         if path == "/api/gallery/map":
             return self._send_json(self.service.map)
+        if path == "/api/addresses":
+            return self._send_json(self.service.addresses)
         if path == "/api/examples":
             return self._send_json(self.service.examples)
         if path == "/api/categories":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -38,10 +39,23 @@ def serve(
     access = Access.for_host(host, allow_host or ())
     folder = default_model_folder() if model is None else model
     with listen(host, port) as listener, open_service(gallery, folder) as service:
-        address = access.address(host, listener.getsockname()[1])
-        typer.echo(address)
+        chosen = listener.getsockname()[1]
+        address, elsewhere = access.address(host, chosen), access.addresses_elsewhere(host, chosen)
+        for each in elsewhere or [address]:
+            typer.echo(each)
+        if elsewhere:
+            _show_code(elsewhere[0])
         say(f"{len(service.finder):,} photos can be found. Ctrl-C ends the service.")
         if open_page:
             typer.launch(address)
         answer_requests(service, access, listener)
     say("Stopped.")
+
+
+def _show_code(address: str) -> None:
+    """Draw a QR code of the address on a terminal that can show it."""
+    from sketchhash.server.qr import MOST_BYTES, as_blocks, qr_code
+
+    is_able = sys.stderr.isatty() and (sys.stderr.encoding or "").lower().startswith("utf")
+    if is_able and len(address) <= MOST_BYTES:
+        say(f"{as_blocks(qr_code(address))}\nOn a phone in the same network, point its camera at this.")

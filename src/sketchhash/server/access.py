@@ -17,6 +17,7 @@ import os
 import secrets
 import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from ipaddress import ip_address
@@ -31,6 +32,7 @@ from sketchhash.server.errors import ForeignPage, Unauthorised, UnknownHost, err
 
 SHORTEST_TOKEN = 16
 _WILDCARDS = ("0.0.0.0", "::")
+_ANYWHERE = ("192.0.2.1", 9)  # an address of the documentation, which no machine has
 _OTHER_SITES = ("cross-site", "same-site")
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -65,8 +67,17 @@ class Access:
         return cls(token, frozenset({"localhost", own_name.lower(), *map(str.lower, names)}))
 
     def address(self, host: str, port: int) -> str:
-        """Return the page's address; after the ``#``, the token stays in the browser and out of logs."""
-        name = socket.gethostname() if host in _WILDCARDS else host
+        """Return the page's address on this machine; after the ``#``, the token stays in browsers and out of logs."""
+        return self._page("localhost" if host in _WILDCARDS else host, port)
+
+    def addresses_elsewhere(self, host: str, port: int) -> list[str]:
+        """Return the page's addresses on other machines, such as a phone in the same network; the likeliest first."""
+        if _is_loopback(host):
+            return []
+        names = (own_addresses() or [socket.gethostname()]) if host in _WILDCARDS else [host]
+        return [self._page(name, port) for name in names]
+
+    def _page(self, name: str, port: int) -> str:
         page = f"http://{f'[{name}]' if ':' in name else name}:{port}/"
         return page if self.token is None else f"{page}#token={self.token}"
 
@@ -107,6 +118,17 @@ class Access:
         place, host = (each.removesuffix(_DEFAULT_PORTS[scheme]) for each in (place, host.lower()))
         # A proxy may replace the host by its own name for this service; the page has the name that was allowed.
         return place == host or (place in self.hosts and place != "localhost" and not _is_address(place))
+
+
+def own_addresses() -> list[str]:
+    """Return the addresses of this machine in its networks, that of the way to other networks first."""
+    found = []
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(_ANYWHERE)  # sends nothing, but chooses the way
+        found.append(str(probe.getsockname()[0]))
+    with suppress(OSError):
+        found += [str(place[0]) for *_, place in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)]
+    return [each for each in dict.fromkeys(found) if not ip_address(each).is_loopback]
 
 
 class AccessMiddleware:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,8 +35,13 @@ _SECURITY_HEADERS = {
 }
 
 
-def create_app(service: Service, access: Access, limits: RequestLimits | None = None) -> FastAPI:
-    """Create the application that answers requests to ``service`` if ``access`` and ``limits`` allow them."""
+def create_app(
+    service: Service, access: Access, limits: RequestLimits | None = None, addresses: Sequence[str] = ()
+) -> FastAPI:
+    """Create the application that answers requests to ``service`` if ``access`` and ``limits`` allow them.
+
+    ``addresses`` are those of the page on other machines, which it shows to whoever may see the gallery.
+    """
     # FastAPI's own pages for the OpenAPI document load scripts from other sites.
     app = FastAPI(
         title="sketchhash",
@@ -48,7 +54,7 @@ def create_app(service: Service, access: Access, limits: RequestLimits | None = 
     app.include_router(photo_routes(service))
     app.include_router(gallery_routes(service))
     app.include_router(suggestion_routes(service))
-    app.include_router(operation_routes(service, access))
+    app.include_router(operation_routes(service, access, addresses))
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/static", _Static(directory=_STATIC, check_dir=False))
     add_error_handlers(app)
@@ -64,7 +70,8 @@ def create_app(service: Service, access: Access, limits: RequestLimits | None = 
 def serve(service: Service, access: Access, listener: socket.socket) -> None:
     """Answer the clients of a listening socket until Ctrl-C or SIGTERM."""
     with suppress(KeyboardInterrupt):  # uvicorn has ended in good order, and raises the signal again
-        create_server(create_app(service, access)).run(sockets=[listener])
+        addresses = access.addresses_elsewhere(*listener.getsockname()[:2])
+        create_server(create_app(service, access, addresses=addresses)).run(sockets=[listener])
 
 
 class HeadersMiddleware:

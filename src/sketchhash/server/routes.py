@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -20,7 +20,9 @@ from sketchhash.imaging.ink import MAX_POINTS, MAX_STROKES
 from sketchhash.server.access import Access
 from sketchhash.server.errors import UnsupportedContent, validation_error
 from sketchhash.server.metrics import Stopwatch, server_timing
+from sketchhash.server.qr import MOST_BYTES, as_path, qr_code
 from sketchhash.server.schemas import (
+    AddressAnswer,
     CategoryAnswer,
     CategoryQuery,
     DetailsAnswer,
@@ -205,8 +207,8 @@ def suggestion_routes(service: Service) -> APIRouter:
     return router
 
 
-def operation_routes(service: Service, access: Access) -> APIRouter:
-    """Return the routes for health, metrics and sessions."""
+def operation_routes(service: Service, access: Access, addresses: Sequence[str]) -> APIRouter:
+    """Return the routes for health, metrics, sessions and the addresses of the page on other machines."""
     router = APIRouter(tags=["operations"], responses=_errors())
 
     @router.get("/health")
@@ -219,6 +221,12 @@ def operation_routes(service: Service, access: Access) -> APIRouter:
         """Return counts and times for Prometheus."""
         text = service.metrics.text(len(service.finder), (service.inference, service.reading))
         return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    @router.get("/api/addresses")
+    async def page_addresses() -> list[AddressAnswer]:
+        """Return where other machines find the page, each with a QR code; none if only this machine can."""
+        codes = [(address, qr_code(address)) for address in addresses if len(address) <= MOST_BYTES]
+        return [AddressAnswer(address=each, qr=as_path(code), side=len(code)) for each, code in codes]
 
     @router.post("/api/session", status_code=204, response_class=Response)
     async def session() -> Response:

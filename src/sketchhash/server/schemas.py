@@ -195,6 +195,14 @@ class MapPoint(BaseModel):
     label: str | None
 
 
+class AddressAnswer(BaseModel):
+    """An address of the page, with the token if one is asked for; ``qr`` is the path of an SVG ``side`` units wide."""
+
+    address: str
+    qr: str
+    side: int
+
+
 class HealthAnswer(BaseModel):
     """The service is running."""
 

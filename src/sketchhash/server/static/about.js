@@ -1,7 +1,7 @@
 // @ts-check
 /** About this gallery: what the model knows, numbers, the map, the timings of the last search, the model's card. */
 
-import { fetchGallery, fetchMap, thumbnailAddress } from "./api.js";
+import { fetchAddresses, fetchGallery, fetchMap, thumbnailAddress } from "./api.js";
 import { openDialog } from "./back.js";
 import { asCount, asDate, asDuration, asSize, byId, counted, describe, make } from "./dom.js";
 import { showKnown } from "./guesses.js";
@@ -38,6 +38,7 @@ export class About {
     } catch (error) {
       problem.textContent = error instanceof Error ? error.message : String(error);
     }
+    showAddresses(await fetchAddresses().catch(() => []));
     await this.#showMap();
   }
 
@@ -74,6 +75,18 @@ function showGallery(gallery) {
     Object.entries(model.scores).map(([measure, score]) => [measure, score.toFixed(3)]),
   );
   byId("about-card", HTMLElement).replaceChildren(...renderMarkdown(model.card));
+}
+
+/** Show where a phone finds the page, if it can. @param {import("./api.js").PageAddress[]} addresses */
+function showAddresses(addresses) {
+  byId("elsewhere", HTMLElement).hidden = addresses.length === 0;
+  if (addresses.length === 0) return;
+  const picture = byId("elsewhere-code", SVGSVGElement);
+  picture.setAttribute("viewBox", `0 0 ${addresses[0].side} ${addresses[0].side}`);
+  picture.querySelector("path")?.setAttribute("d", addresses[0].qr);
+  // The token is in the code; shown as text it would be on every screenshot.
+  const places = addresses.map(({ address }) => make("a", { href: address }, address.split("#")[0]));
+  byId("elsewhere-addresses", HTMLElement).replaceChildren(...places.map((place) => make("li", {}, place)));
 }
 
 /** @param {Timings | null} timings */

@@ -18,6 +18,7 @@ import { authorisation } from "./access.js";
  *   folders: { path: string, photos: number }[], model: Model, version: string, edition: string,
  *   last_indexed: string | null }} Gallery
  * @typedef {{ id: number, x: number, y: number, label: string | null }} MapPoint
+ * @typedef {{ address: string, qr: string, side: number }} PageAddress
  * @typedef {{ k: number, folder: string | null, label: string | null }} Filters
  * @typedef {"photo" | "sketch"} PictureKind
  * @typedef {{ by: "drawing", strokes: import("./drawing.js").Strokes }
@@ -94,6 +95,9 @@ export const fetchCategories = (word) => call(`api/categories?${new URLSearchPar
 
 /** @returns {Promise<Example[]>} */
 export const fetchExamples = () => call("api/examples");
+
+/** Return the addresses of the page on other machines. @returns {Promise<PageAddress[]>} */
+export const fetchAddresses = () => call("api/addresses");
 
 /** @returns {Promise<MapPoint[]>} */
 export const fetchMap = () => call("api/gallery/map");
