@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import UnreadableImage
-from sketchhash.imaging import PICTURE_SUFFIXES, Limits
+from sketchhash.imaging import PICTURE_SUFFIXES, Limits, Run, run
 from sketchhash.model import Model, read_photo_for
 
 _LIMITS = Limits()
@@ -120,28 +121,38 @@ def read_file(path: Path, label: str | None = None) -> tuple[PhotoFile, bytes]:
         UnreadableImage: If it cannot be read, or is not a regular file.
     """
     try:
-        # Without O_NONBLOCK, to open a pipe that took the place of a file would wait for its writer.
-        # With an opener the descriptor is closed on every path, also that of a folder, which is never made a file.
-        with open(path, "rb", opener=_open_without_waiting) as file:
+        with open_file(path) as file:
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise UnreadableImage("it is not a regular file.")
             content = file.read(_LIMITS.bytes + 1)
     except OSError as problem:
         raise UnreadableImage(f"{problem.strerror}.") from problem
     return PhotoFile(path, sha256(content).hexdigest(), status.st_size, status.st_mtime_ns, label), content
 
 
-def decode(content: bytes, model: Model | None = None, limits: Limits = _LIMITS) -> NDArray[np.uint8]:
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file to read it, or raise `UnreadableImage`."""
+    try:
+        # Without O_NONBLOCK, to open a pipe that took the place of a file would wait for its writer.
+        # With an opener the descriptor is closed on every path, also that of a folder, which is never made a file.
+        file = open(path, "rb", opener=_open_without_waiting)  # noqa: SIM115 - the caller closes it
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return file
+    except OSError as problem:
+        raise UnreadableImage(f"{problem.strerror}.") from problem
+    file.close()
+    raise UnreadableImage("it is not a regular file.")
+
+
+def decode(content: bytes, model: Model | None = None, run: Run = run) -> NDArray[np.uint8]:
     """Decode a photo at the size that the model takes and thumbnails are made from: ``(height, width, 3)``.
 
-    Without a model it is the size of those that name none.
+    Without a model it is the size of those that name none. It is done where ``run`` does it.
 
     Raises:
         UnreadableImage: If it cannot be decoded. The text does not name the file: callers know it.
     """
     try:
-        return read_photo_for(model.manifest if model else None, content, limits)
+        return read_photo_for(model.manifest if model else None, content, _LIMITS, run)
     except UnreadableImage as problem:
         reason = str(problem).removeprefix("Cannot read these bytes: ")
         raise UnreadableImage(reason) from problem.__cause__

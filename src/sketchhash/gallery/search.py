@@ -22,7 +22,7 @@ from PIL import Image, ImageOps
 from sketchhash.codes import unpack
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 from sketchhash.gallery.protocol import Hit, OpenGallery
-from sketchhash.imaging import Drawing, Limits, rasterise, read_sketch
+from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_sketch, run
 from sketchhash.model import Judgement, Model, Verdict
 
 Kind = Literal["sketch", "photo"]
@@ -162,17 +162,19 @@ class Searcher:
         """Ink strokes as the training sketches were."""
         return Prepared("sketch", rasterise(drawing, self._ink.size, self._style))
 
-    def prepare_picture(self, picture: Picture, kind: Kind = "sketch", limits: Limits = _LIMITS) -> Prepared:
-        """Decode a picture, and find the ink on it if it is a sketch.
+    def prepare_picture(
+        self, picture: Picture, kind: Kind = "sketch", limits: Limits = _LIMITS, run: Run = run
+    ) -> Prepared:
+        """Decode a picture where ``run`` does it, and find the ink on it if it is a sketch.
 
         Raises:
             UnreadableImage: If it cannot be decoded, or has no ink.
         """
         source = _encoded(picture)
         if kind == "sketch":
-            return Prepared(kind, read_sketch(source, self._ink.size, self._style, limits))
+            return Prepared(kind, run(read_sketch, source, self._ink.size, self._style, limits))
         # As indexing does it: a photo of the gallery that is sent again gets the very code that it has there.
-        return Prepared(kind, self.model.read_photo(source, limits))
+        return Prepared(kind, self.model.read_photo(source, limits, run))
 
     def encode(self, prepared: Prepared) -> NDArray[np.float32]:
         """Return the output of the network, ``(bits,)``; its signs are the code."""

@@ -27,7 +27,7 @@ from sketchhash.codes import pack
 from sketchhash.errors import SketchHashError, UnreadableImage
 from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.photos import Failure, PhotoFile, decode, read_file
-from sketchhash.imaging import thumbnail
+from sketchhash.imaging import decoders, thumbnail
 from sketchhash.model import Model, read_manifest
 
 _TRIES = 2
@@ -94,7 +94,7 @@ def examine(model: Model, tasks: Iterable[Task], is_known: Callable[[str], bool]
             if is_known(file.sha256):
                 results.append(file)
             else:
-                fresh.append((file, decode(content, model)))
+                fresh.append((file, decode(content, model, decoders.shared().run)))
         except UnreadableImage as problem:
             results.append(Failure(task.path, str(problem)))
     codes = _encode(model, [pixels for _, pixels in fresh])

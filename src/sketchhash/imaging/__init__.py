@@ -6,23 +6,28 @@ black ink of one width on white paper, fitted and centred in a square.
 """
 
 from sketchhash.imaging.decode import DEFAULT_LIMITS, PICTURE_SUFFIXES, Limits, read_photo, read_small_photo
+from sketchhash.imaging.decoders import DecoderPool, Run, run
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
-from sketchhash.imaging.photos import contact_sheet, fit_square, shrink, thumbnail, write_png
+from sketchhash.imaging.photos import contact_sheet, fit_square, read_shrunk_photo, shrink, thumbnail, write_png
 from sketchhash.imaging.sketches import normalise_ink, read_sketch
 
 __all__ = [
     "DEFAULT_LIMITS",
     "PICTURE_SUFFIXES",
+    "DecoderPool",
     "Drawing",
     "InkStyle",
     "Limits",
+    "Run",
     "contact_sheet",
     "fit_square",
     "normalise_ink",
     "rasterise",
     "read_photo",
+    "read_shrunk_photo",
     "read_sketch",
     "read_small_photo",
+    "run",
     "shrink",
     "thumbnail",
     "write_png",

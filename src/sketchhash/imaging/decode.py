@@ -1,8 +1,12 @@
 """One safe way from a file to pixels.
 
 Pictures are untrusted: uploads, crawled folders, broken disks. So only common formats are tried, by
-content and never by name; the header must state an acceptable size before anything is decoded; and whatever
-goes wrong becomes one `UnreadableImage` that names the file and the reason.
+content and never by name; the file must be built as photos are (`structure`), and its header must state an acceptable
+size, before anything is decoded; and whatever goes wrong becomes one `UnreadableImage` that names the file and the
+reason.
+
+A picture is in memory once, as its format keeps it, and everything after that is done in strips. So the most that any
+picture takes follows from its header. Processes that can be ended hold decoders to it: see `decoders`.
 """
 
 from __future__ import annotations
@@ -11,14 +15,19 @@ import io
 import re
 import stat
 import warnings
+from calendar import timegm
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import strptime
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, UnidentifiedImageError
 
 from sketchhash.errors import UnreadableImage
+from sketchhash.imaging.structure import check_structure
 
 # Others stay closed: EPS starts Ghostscript, and rare decoders are where the security holes are.
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
@@ -27,6 +36,9 @@ PICTURE_SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", 
 # The largest sensors in common use give 60 to 100 megapixels, in files of up to some 80 MB.
 MAX_PIXELS = 100_000_000
 MAX_BYTES = 100_000_000
+
+# What decoding one picture may take, beside the file's own bytes.
+MAX_MEMORY = 400_000_000
 
 # What undoes each EXIF orientation; 1, and anything unknown, is upright.
 _TURNS = {
@@ -38,6 +50,13 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+
+_SIDEWAYS = frozenset({5, 6, 7, 8})  # orientations that exchange width and height
+_BACKWARDS = frozenset({3, 4, 7, 8})  # whose upright rows begin at the end of the stored rows, or columns
+
+_STRIP_PIXELS = 1 << 21
+_MODE_BYTES = {"1": 1, "L": 1, "P": 1}  # that Pillow keeps for a pixel; the deep greys take 2, all others 4
+_ROW_BYTES = 8
 
 _PILLOW = re.compile(r"PIL\.")
 
@@ -122,29 +141,76 @@ def _read(path: Path, limits: Limits) -> bytes:
         raise UnreadableImage(f"{reason}.") from problem
 
 
+def measure(content: bytes) -> NDArray[np.int64]:
+    """Return the width and the height of a picture when it is upright, and when it was taken: ``(2,)`` or ``(3,)``.
+
+    The time is in seconds since the beginning of 1970 by the clock of the camera, and left out if the file has none.
+
+    Raises:
+        UnreadableImage: If it is no picture.
+    """
+    with _opened(content, DEFAULT_LIMITS) as picture:
+        size = _upright_size(picture.size, _orientation(picture))
+        return np.array([*size, *_seconds_taken(picture)])
+
+
+def _seconds_taken(picture: Image.Image) -> list[int]:
+    try:
+        written = picture.getexif().get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal)
+        return [timegm(strptime(str(written).strip("\0 "), "%Y:%m:%d %H:%M:%S"))]
+    except Exception:  # on broken bytes Pillow raises nearly anything
+        return []
+
+
 def _decode(content: bytes, limits: Limits, longest: int | None, is_longest_enough: bool) -> Image.Image:
+    with _opened(content, limits) as picture:
+        if longest is not None:
+            picture.draft(None, fitted(picture.size, longest) if is_longest_enough else (longest, longest))
+        _check_memory(picture)
+        picture.load()
+        side = max(picture.size) if is_longest_enough else min(picture.size)
+        return _finished(picture, max(side // longest, 1) if longest else 1)
+
+
+@contextmanager
+def _opened(content: bytes, limits: Limits) -> Iterator[Image.Image]:
+    """Open a picture of an acceptable size, and raise `UnreadableImage` for whatever goes wrong in the block."""
     if not content:
         raise UnreadableImage("it is empty.")
     if len(content) > limits.bytes:
         raise UnreadableImage(f"it is larger than {limits.bytes:,} bytes.")
+    check_structure(content, limits.pixels)
     _silence_pillow()
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
             width, height = picture.size
             if width * height > limits.pixels:
                 raise UnreadableImage(f"its {width} × {height} pixels are more than {limits.pixels:,}.")
-            if longest is not None:
-                picture.draft(None, fitted(picture.size, longest) if is_longest_enough else (longest, longest))
-            picture.load()
-            return _reduced(_in_plain_mode(_upright(picture)), longest, is_longest_enough)
+            yield picture
     except UnreadableImage:
         raise
     except UnidentifiedImageError as problem:
         raise UnreadableImage(f"its content is none of {', '.join(FORMATS)}.") from problem
     except Image.DecompressionBombError as problem:
         raise UnreadableImage(f"it has more than {limits.pixels:,} pixels.") from problem
+    except MemoryError as problem:
+        raise _too_much_memory() from problem
     except Exception as problem:  # on broken bytes the decoders raise nearly anything, struct.error included
+        if "out of memory" in str(problem):
+            raise _too_much_memory() from problem
         raise UnreadableImage(f"its content is broken ({problem}).") from problem
+
+
+def _check_memory(picture: Image.Image) -> None:
+    """Raise if the pixels alone, as Pillow keeps them, take more than a picture may."""
+    width, height = picture.size
+    depth = 2 if picture.mode.startswith("I;16") else _MODE_BYTES.get(picture.mode, 4)
+    if height * (width * depth + _ROW_BYTES) > MAX_MEMORY:
+        raise _too_much_memory()
+
+
+def _too_much_memory() -> UnreadableImage:
+    return UnreadableImage(f"decoding it takes more than {MAX_MEMORY // 1_000_000} MB of memory. Save it smaller.")
 
 
 def _on_white(picture: Image.Image) -> Image.Image:
@@ -153,30 +219,66 @@ def _on_white(picture: Image.Image) -> Image.Image:
     return picture.convert("RGB")
 
 
-def _reduced(picture: Image.Image, longest: int | None, is_longest_enough: bool) -> Image.Image:
-    side = max(picture.size) if is_longest_enough else min(picture.size)
-    times = side // longest if longest else 1
-    return picture.reduce(times) if times > 1 else picture
+def _finished(picture: Image.Image, times: int) -> Image.Image:
+    """Turn a decoded picture upright, in a plain mode, and reduce it so many ``times``; a strip after the other."""
+    orientation = _orientation(picture)
+    width, height = _upright_size(picture.size, orientation)
+    low, high = _extremes(picture)
+    rows = max(_STRIP_PIXELS // width // times, 1) * times
+    finished: Image.Image | None = None
+    for top in range(0, height, rows):
+        bottom = min(top + rows, height)
+        strip = picture if bottom - top == height else picture.crop(_stored_box(picture.size, orientation, top, bottom))
+        if orientation in _TURNS:
+            strip = strip.transpose(_TURNS[orientation])
+        strip = _in_plain_mode(strip, low, high)
+        strip = strip.reduce(times) if times > 1 else strip
+        if bottom - top == height:
+            return strip
+        finished = finished or Image.new(strip.mode, (-(-width // times), -(-height // times)))
+        finished.paste(strip, (0, top // times))
+    assert finished is not None  # pictures have rows
+    return finished
 
 
-def _upright(picture: Image.Image) -> Image.Image:
-    orientation = picture.getexif().get(ExifTags.Base.Orientation, 1)
-    return picture.transpose(_TURNS[orientation]) if orientation in _TURNS else picture
+def _orientation(picture: Image.Image) -> int:
+    return int(picture.getexif().get(ExifTags.Base.Orientation, 1))
 
 
-def _in_plain_mode(picture: Image.Image) -> Image.Image:
+def _upright_size(size: tuple[int, int], orientation: int) -> tuple[int, int]:
+    return (size[1], size[0]) if orientation in _SIDEWAYS else size
+
+
+def _stored_box(size: tuple[int, int], orientation: int, top: int, bottom: int) -> tuple[int, int, int, int]:
+    """Return where the rows of the upright picture from ``top`` to ``bottom`` are in the stored one."""
+    width, height = size
+    length = width if orientation in _SIDEWAYS else height
+    if orientation in _BACKWARDS:
+        top, bottom = length - bottom, length - top
+    return (top, 0, bottom, height) if orientation in _SIDEWAYS else (0, top, width, bottom)
+
+
+def _extremes(picture: Image.Image) -> tuple[float, float]:
+    """Return the levels that become black and white, for deep greys."""
+    if picture.mode not in ("I", "F"):
+        return 0, 65535
+    low, high = picture.getextrema()
+    assert not isinstance(low, tuple) and not isinstance(high, tuple)  # there is one band
+    return low, high
+
+
+def _in_plain_mode(picture: Image.Image, low: float, high: float) -> Image.Image:
     if picture.mode in ("I", "F") or picture.mode.startswith("I;"):
-        return _in_eight_bits(picture)
+        return _in_eight_bits(picture, low, high)
     if picture.has_transparency_data:
         return picture.convert("RGBA")
     return picture.convert("L" if picture.mode in ("1", "L") else "RGB")
 
 
-def _in_eight_bits(picture: Image.Image) -> Image.Image:
+def _in_eight_bits(picture: Image.Image, low: float, high: float) -> Image.Image:
     """Bring deep greys to eight bits: 16-bit ones by their range, others, which have none, by extremes."""
-    grey = np.asarray(picture).astype(np.float64)
-    low, high = (0.0, 65535.0) if picture.mode.startswith("I;16") else (float(grey.min()), float(grey.max()))
-    return Image.fromarray(np.rint((grey - low) * (255 / max(high - low, 1e-9))).astype(np.uint8))
+    grey = (np.asarray(picture).astype(np.float64) - low) * (255 / max(high - low, 1e-9))
+    return Image.fromarray(np.rint(np.clip(np.nan_to_num(grey), 0, 255)).astype(np.uint8))
 
 
 def _silence_pillow() -> None:

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageOps
 
 from sketchhash.errors import BadArgument
 from sketchhash.files import replacing
-from sketchhash.imaging.decode import fitted
+from sketchhash.imaging.decode import DEFAULT_LIMITS, Limits, fitted, read_photo, read_small_photo
 
 # A picture is first averaged in whole blocks down to this multiple of its final size, then resampled well:
 # several times faster on large photos, and the same to within a few grey levels.
@@ -41,6 +41,16 @@ def thumbnail(photo: NDArray[np.uint8], side: int = 256) -> bytes:
     file = io.BytesIO()
     Image.fromarray(shrink(photo, side)).save(file, "JPEG", quality=_THUMBNAIL_QUALITY)
     return file.getvalue()
+
+
+def read_shrunk_photo(source: Path | bytes, longest: int, limits: Limits = DEFAULT_LIMITS) -> NDArray[np.uint8]:
+    """Decode a photo with no side above ``longest``, by whole blocks first; see `read_photo` and `shrink`."""
+    return shrink(read_photo(source, limits, longest), longest)
+
+
+def read_as_jpeg(content: bytes, longest: int) -> NDArray[np.uint8]:
+    """Decode a photo, and return the bytes ``(n,)`` of a JPEG of it with no side above ``longest``."""
+    return np.frombuffer(thumbnail(read_small_photo(content, longest), longest), dtype=np.uint8)
 
 
 _GAP = 4

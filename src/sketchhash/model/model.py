@@ -21,11 +21,12 @@ from sketchhash.imaging import (
     Drawing,
     InkStyle,
     Limits,
+    Run,
     fit_square,
     rasterise,
-    read_photo,
+    read_shrunk_photo,
     read_small_photo,
-    shrink,
+    run,
 )
 from sketchhash.model.folder import read_manifest, require_intact
 from sketchhash.model.manifest import (
@@ -103,9 +104,9 @@ class Model:
         """Identify the model in a gallery: codes of two models compare only when this is the same."""
         return self.manifest.fingerprint
 
-    def read_photo(self, source: Path | bytes, limits: Limits = DEFAULT_LIMITS) -> Photo:
+    def read_photo(self, source: Path | bytes, limits: Limits = DEFAULT_LIMITS, run: Run = run) -> Photo:
         """Decode a photo as this model takes it; see `read_photo_for`."""
-        return read_photo_for(self.manifest, source, limits)
+        return read_photo_for(self.manifest, source, limits, run)
 
     def encode_photos(self, photos: Sequence[Photo]) -> NDArray[np.float32]:
         """Return values ``(photos, bits)`` for photos ``(height, width, 3)`` of any size."""
@@ -136,7 +137,9 @@ class Model:
         return self.encode_sketches(ink[np.newaxis])
 
 
-def read_photo_for(manifest: Manifest | None, source: Path | bytes, limits: Limits = DEFAULT_LIMITS) -> Photo:
+def read_photo_for(
+    manifest: Manifest | None, source: Path | bytes, limits: Limits = DEFAULT_LIMITS, run: Run = run
+) -> Photo:
     """Decode a photo at the size from which a model makes codes and a gallery makes thumbnails.
 
     Models that name no side take photos as they did before there was one, so that their codes stay the same.
@@ -146,8 +149,8 @@ def read_photo_for(manifest: Manifest | None, source: Path | bytes, limits: Limi
     """
     side = decoded_side(manifest)
     if manifest is not None and manifest.photos is not None and manifest.photos.decoded is not None:
-        return read_small_photo(source, side, limits)
-    return shrink(read_photo(source, limits, longest=side), side)
+        return run(read_small_photo, source, side, limits)
+    return run(read_shrunk_photo, source, side, limits)
 
 
 def decoded_side(manifest: Manifest | None) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,6 +17,8 @@ from sketchhash.server.errors import HeadTooLarge, TooBusy, TooLarge, TooSlow, e
 MOST_HITS = 500
 HEAD_BYTES = 16_384
 UPLOADS = PictureLimits(pixels=50_000_000, bytes=20_000_000)
+
+ABORT = "sketchhash.abort"  # the key of a request's scope for what breaks off its connection
 
 _T = TypeVar("_T")
 
@@ -60,7 +61,7 @@ class LimitsMiddleware:
             await refusal(scope, receive, send)
             return
         body = _BoundedBody(receive, Headers(scope=scope), self._limits)
-        response = _BoundedResponse(send, body, self._limits.send_seconds)
+        response = _BoundedResponse(send, body, self._limits.send_seconds, scope.get(ABORT))
         await self._app(scope, body.receive, response.send)
 
 
@@ -142,12 +143,13 @@ class _BoundedBody:
 
 
 class _BoundedResponse:
-    """A response with a deadline; if the client does not read it in time, uvicorn closes the connection."""
+    """A response with a deadline; if the client does not read it in time, the connection is broken off."""
 
-    def __init__(self, send: Send, body: _BoundedBody, seconds: float) -> None:
+    def __init__(self, send: Send, body: _BoundedBody, seconds: float, abort: Callable[[], None] | None) -> None:
         self._send = send
         self._body = body
         self._seconds = seconds
+        self._abort = abort
         self._deadline: float | None = None
 
     async def send(self, message: Message) -> None:
@@ -155,6 +157,9 @@ class _BoundedResponse:
             self._deadline = asyncio.get_running_loop().time() + self._seconds
         if message["type"] == "http.response.start" and not self._body.is_complete:
             MutableHeaders(scope=message)["Connection"] = "close"
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout_at(self._deadline):
                 await self._send(message)
+        except TimeoutError:
+            if self._abort is not None:
+                self._abort()

@@ -9,21 +9,22 @@ only narrows a search down: whatever it says, nothing but photos of the gallery 
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
-
-from PIL import ExifTags, Image
+from typing import BinaryIO
 
 from sketchhash.errors import BadArgument, UnreadableImage
 from sketchhash.gallery import OpenGallery, PhotoRecord
-from sketchhash.gallery.photos import read_file
-from sketchhash.imaging import read_photo, thumbnail
-from sketchhash.imaging.decode import FORMATS
+from sketchhash.gallery.photos import open_file
+from sketchhash.imaging import Run, run
+from sketchhash.imaging.decode import measure
+from sketchhash.imaging.photos import read_as_jpeg
 from sketchhash.server.errors import NoSuchPhoto
 from sketchhash.server.schemas import DetailsAnswer
 
@@ -35,25 +36,28 @@ _SHOWN_BY_BROWSERS = (
     (8, b"WEBP", "image/webp"),
     (4, b"ftypavif", "image/avif"),
 )
+_SIGNATURE_BYTES = 16
+_CHUNK_BYTES = 1 << 20
+_EPOCH = datetime(1970, 1, 1)
 _LARGEST_CONVERTED = 4096  # pixels a side
-
-_SIDEWAYS = (5, 6, 7, 8)  # the EXIF orientations that exchange width and height
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A file to show."""
+class PictureFile:
+    """A photo's file, open, and its type; None if browsers would not show it."""
 
-    content: bytes
-    media_type: str
+    file: BinaryIO
+    size: int
+    media_type: str | None
 
 
 class Photos:
     """Photos of a gallery by id: their records, thumbnails and files."""
 
-    def __init__(self, gallery: OpenGallery) -> None:
-        """Read from an open ``gallery``."""
+    def __init__(self, gallery: OpenGallery, run: Run = run) -> None:
+        """Read from an open ``gallery``, and decode files where ``run`` does it."""
         self._gallery = gallery
+        self._run = run
 
     def record(self, photo_id: int) -> PhotoRecord:
         """Return a photo's record."""
@@ -65,13 +69,21 @@ class Photos:
         with unknown_photo_is_not_found(photo_id):
             return self._gallery.thumbnail(photo_id)
 
-    def picture(self, record: PhotoRecord) -> Picture:
-        """Return the photo's file as it is, or as a JPEG if browsers would not show it."""
-        content = _read(record)
-        for offset, signature, media_type in _SHOWN_BY_BROWSERS:
-            if content[offset:].startswith(signature):
-                return Picture(content, media_type)
-        return Picture(thumbnail(read_photo(content), _LARGEST_CONVERTED), "image/jpeg")
+    def open(self, record: PhotoRecord) -> PictureFile:
+        """Open the photo's file, which the caller closes."""
+        file = _open(record)
+        head = file.read(_SIGNATURE_BYTES)
+        file.seek(0)
+        shown = (kind for offset, signature, kind in _SHOWN_BY_BROWSERS if head[offset:].startswith(signature))
+        return PictureFile(file, record.size, next(shown, None))
+
+    def converted(self, record: PhotoRecord) -> bytes:
+        """Return the photo as a JPEG that browsers show."""
+        try:
+            return self._run(read_as_jpeg, _read(record), _LARGEST_CONVERTED).tobytes()
+        except UnreadableImage as error:
+            reason = str(error).removeprefix("Cannot read these bytes: ")
+            raise NoSuchPhoto(f"Photo {record.id} cannot be shown: {reason}") from error
 
     def details(self, photo_id: int) -> DetailsAnswer:
         """Return all that is known about a photo."""
@@ -79,8 +91,9 @@ class Photos:
         width: int | None = None
         height: int | None = None
         taken: datetime | None = None
-        with suppress(NoSuchPhoto):
-            width, height, taken = _measure(_read(record))
+        with suppress(NoSuchPhoto, UnreadableImage):
+            width, height, *seconds = self._run(measure, _read(record)).tolist()
+            taken = _EPOCH + timedelta(seconds=seconds[0]) if seconds else None
         return DetailsAnswer(
             id=record.id,
             path=display_name(os.fsencode(record.path)),
@@ -133,28 +146,32 @@ def display_name(name: bytes) -> str:
 
 
 def _read(record: PhotoRecord) -> bytes:
+    with _open(record) as file:
+        return file.read(record.size)
+
+
+def _open(record: PhotoRecord) -> BinaryIO:
+    """Open the file of a photo, if it holds what was indexed; it is read once for that, and never held in memory."""
     try:
-        file, content = read_file(record.path)
+        file = open_file(record.path)
     except UnreadableImage as error:
         raise NoSuchPhoto(f"The file of photo {record.id} cannot be read: {error} Index its folder again.") from error
-    if file.sha256 != record.sha256:
-        raise NoSuchPhoto(f"The file of photo {record.id} has changed. Index its folder again.")
-    return content
-
-
-def _measure(content: bytes) -> tuple[int, int, datetime | None]:
-    """Return width and height of the upright picture, and when it was taken, if its file says so."""
-    with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
-        width, height = picture.size
-        exif = picture.getexif()
-        if exif.get(ExifTags.Base.Orientation) in _SIDEWAYS:
-            width, height = height, width
-        return width, height, _time_taken(exif)
-
-
-def _time_taken(exif: Image.Exif) -> datetime | None:
     try:
-        written = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal)
-        return datetime.strptime(str(written).strip("\0 "), "%Y:%m:%d %H:%M:%S")
-    except Exception:  # on broken bytes Pillow raises nearly anything
-        return None
+        is_same = os.fstat(file.fileno()).st_size == record.size and _sha256(file) == record.sha256
+    except OSError as error:
+        file.close()
+        raise NoSuchPhoto(
+            f"The file of photo {record.id} cannot be read: {error.strerror}. Index its folder again."
+        ) from error
+    if is_same:
+        file.seek(0)
+        return file
+    file.close()
+    raise NoSuchPhoto(f"The file of photo {record.id} has changed. Index its folder again.")
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = sha256()
+    for chunk in iter(partial(file.read, _CHUNK_BYTES), b""):
+        digest.update(chunk)
+    return digest.hexdigest()

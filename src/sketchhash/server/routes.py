@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -13,13 +13,16 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from pydantic import ValidationError
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
+from starlette.types import Receive, Scope, Send
 
 from sketchhash import __version__
 from sketchhash.errors import BadArgument
 from sketchhash.imaging.ink import MAX_POINTS, MAX_STROKES
 from sketchhash.server.access import Access
-from sketchhash.server.errors import UnsupportedContent, validation_error
+from sketchhash.server.errors import TooBusy, UnsupportedContent, validation_error
+from sketchhash.server.limits import WorkPool
 from sketchhash.server.metrics import Stopwatch, server_timing
+from sketchhash.server.photos import PictureFile
 from sketchhash.server.qr import MOST_BYTES, as_path, qr_code
 from sketchhash.server.schemas import (
     AddressAnswer,
@@ -43,7 +46,8 @@ from sketchhash.server.schemas import (
 from sketchhash.server.search import SearchResult
 from sketchhash.server.service import Service
 
-# A picture is sent in chunks, so that what a slow client has not read yet does not fill the connection's buffers.
+MOST_SENT = 200  # photos at once: each holds a descriptor beside that of its connection
+
 _CHUNK_BYTES = 1 << 18
 
 _IMMUTABLE = "private, max-age=31536000, immutable"
@@ -78,9 +82,11 @@ def search_routes(service: Service) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["search"], responses=_errors())
     finder = service.finder
 
-    async def respond(find: Callable[[Stopwatch], SearchResult], response: Response) -> SearchAnswer:
+    async def respond(
+        find: Callable[[Stopwatch], SearchResult], response: Response, pool: WorkPool = service.inference
+    ) -> SearchAnswer:
         watch = Stopwatch()
-        answer = (await service.inference.run(partial(find, watch))).answer(watch)
+        answer = (await pool.run(partial(find, watch))).answer(watch)
         service.metrics.observe_search(watch)
         response.headers["Server-Timing"] = server_timing(answer.timings_ms.model_dump())
         return answer
@@ -90,7 +96,8 @@ def search_routes(service: Service) -> APIRouter:
         """Find the photos that show what was drawn, or that look like a picture."""
         body = await _read_body(request)
         if isinstance(body, _Upload):
-            return await respond(partial(finder.find_by_picture, body.content, body.query), response)
+            find = partial(finder.find_by_picture, body.content, body.query)
+            return await respond(find, response, service.pictures)
         # JSON is parsed where the search runs: 2 MB of it would hold up the event loop.
         return await respond(lambda watch: finder.find_by_drawing(_parse_drawing(body), watch), response)
 
@@ -118,6 +125,7 @@ def photo_routes(service: Service) -> APIRouter:
     """Return the routes that send photos, by id and never by path."""
     router = APIRouter(prefix="/api/photos/{photo_id}", tags=["photos"])
     photos, reading = service.photos, service.reading
+    sending: set[_FileResponse] = set()
 
     def caching(etag: str, version: str | None) -> dict[str, str]:
         # Another gallery, served at the same address later, has other photos with the same ids.
@@ -134,9 +142,15 @@ def photo_routes(service: Service) -> APIRouter:
         headers = caching(f'"{record.sha256}"', v)
         if _is_cached(request, headers["ETag"]):
             return Response(status_code=304, headers=headers)
-        shown = await reading.run(partial(photos.picture, record))
-        headers["Content-Length"] = str(len(shown.content))
-        return StreamingResponse(_chunks(shown.content), media_type=shown.media_type, headers=headers)
+        if len(sending) >= MOST_SENT:
+            raise TooBusy("The service sends as many photos as it can. Try again in a moment.")
+        shown = await reading.run(partial(photos.open, record))
+        if shown.media_type is not None:
+            headers["Content-Length"] = str(shown.size)
+            return _FileResponse(shown, headers, sending)
+        shown.file.close()
+        jpeg = await service.pictures.run(partial(photos.converted, record))
+        return Response(jpeg, media_type="image/jpeg", headers=headers)
 
     @router.get(
         "/thumbnail",
@@ -155,7 +169,7 @@ def photo_routes(service: Service) -> APIRouter:
     @router.get("/details", responses=_errors(404))
     async def details(photo_id: PhotoId) -> DetailsAnswer:
         """Return all that is known about the photo."""
-        return await reading.run(partial(photos.details, photo_id))
+        return await service.pictures.run(partial(photos.details, photo_id))
 
     return router
 
@@ -219,7 +233,7 @@ def operation_routes(service: Service, access: Access, addresses: Sequence[str])
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:
         """Return counts and times for Prometheus."""
-        text = service.metrics.text(len(service.finder), (service.inference, service.reading))
+        text = service.metrics.text(len(service.finder), (service.inference, service.reading, service.pictures))
         return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     @router.get("/api/addresses")
@@ -294,9 +308,25 @@ def _is_cached(request: Request, etag: str) -> bool:
     return etag in (tag.strip().removeprefix("W/") for tag in cached.split(","))
 
 
-async def _chunks(content: bytes) -> AsyncIterator[bytes]:
-    for start in range(0, len(content), _CHUNK_BYTES):
-        yield content[start : start + _CHUNK_BYTES]
+class _FileResponse(StreamingResponse):
+    """A file that is read while it is sent, so that a client who reads slowly holds a chunk of it in memory.
+
+    The file was found to be the one that was indexed, and stays open: another in its place is not seen.
+    """
+
+    def __init__(self, picture: PictureFile, headers: dict[str, str], sending: set[_FileResponse]) -> None:
+        chunks = iter(partial(picture.file.read, _CHUNK_BYTES), b"")
+        super().__init__(chunks, media_type=picture.media_type, headers=headers)
+        self._file = picture.file
+        self._sending = sending
+        sending.add(self)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._sending.discard(self)
+            self._file.close()
 
 
 def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from sketchhash.codes import hamming, pack
 from sketchhash.errors import UnreadableImage
 from sketchhash.gallery import Answer, Hit, OpenGallery, Prepared, Sample, Searcher
-from sketchhash.imaging import Drawing
+from sketchhash.imaging import Drawing, Run, run
 from sketchhash.server.limits import UPLOADS
 from sketchhash.server.metrics import Stopwatch
 from sketchhash.server.photos import common_root, display_name, folder_below, folder_path, unknown_photo_is_not_found
@@ -81,9 +81,10 @@ class SearchResult:
 class Finder:
     """Answers the queries of clients with a `Searcher`; safe to use from many threads."""
 
-    def __init__(self, searcher: Searcher) -> None:
-        """Search with ``searcher``."""
+    def __init__(self, searcher: Searcher, run: Run = run) -> None:
+        """Search with ``searcher``, and decode pictures where ``run`` does it."""
         self._searcher = searcher
+        self._run = run
         self._sample = SampleCache(searcher.gallery, _SAMPLE_SIZE)
 
     def __len__(self) -> int:
@@ -100,7 +101,7 @@ class Finder:
         """Find photos that look like an uploaded photo, or that show the sketch in an uploaded picture."""
         try:
             with watch.stage("ink"):
-                picture = self._searcher.prepare_picture(content, query.kind, UPLOADS)
+                picture = self._searcher.prepare_picture(content, query.kind, UPLOADS, self._run)
         except UnreadableImage as error:
             reason = str(error).replace("these bytes", "the picture")
             raise UnreadableImage(f"{reason} Send another picture, such as a JPEG or PNG.") from error

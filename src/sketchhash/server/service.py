@@ -20,9 +20,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from sketchhash.engines import open_gallery
 from sketchhash.errors import BadArgument
 from sketchhash.gallery import Searcher
+from sketchhash.imaging import DecoderPool
 from sketchhash.model import Model, manifest
 from sketchhash.server.examples import ExampleCache
-from sketchhash.server.limits import HEAD_BYTES, WorkPool
+from sketchhash.server.limits import ABORT, HEAD_BYTES, WorkPool
 from sketchhash.server.metrics import Metrics
 from sketchhash.server.overview import OverviewCache
 from sketchhash.server.photos import Photos
@@ -30,6 +31,10 @@ from sketchhash.server.schemas import ModelAnswer
 from sketchhash.server.search import Finder
 
 HEADER_SECONDS = 10.0
+
+DECODERS = 2  # processes, of which each may take `MAX_MEMORY`: the most that all pictures together take
+_PATIENCE = 3  # times the seconds of processor time
+_NICENESS = 10  # drawings come first where cores are few
 
 _KEEP_ALIVE_SECONDS = 30
 _CONNECTIONS = 500
@@ -43,8 +48,14 @@ def _inference_pool() -> WorkPool:
 
 
 def _reading_pool() -> WorkPool:
-    # Each thread may hold a photo of 100 MB. A page asks for dozens of thumbnails at once, but they are quick.
+    # A page asks for dozens of thumbnails at once, but they are quick.
     return WorkPool("reading", threads=4, queue=500)
+
+
+def _picture_pool() -> WorkPool:
+    # Pictures have threads of their own: nobody who draws waits behind one. Each thread holds a file, and each task
+    # that waits holds an upload.
+    return WorkPool("pictures", threads=DECODERS, queue=4 * DECODERS)
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,7 @@ class Service:
     model: ModelAnswer
     inference: WorkPool = field(default_factory=_inference_pool)
     reading: WorkPool = field(default_factory=_reading_pool)
+    pictures: WorkPool = field(default_factory=_picture_pool)
     metrics: Metrics = field(default_factory=Metrics)
     edition: str = field(default_factory=lambda: secrets.token_hex(4))
 
@@ -76,9 +88,10 @@ def open_service(gallery: str | Path, model_folder: Path) -> Iterator[Service]:
 @contextmanager
 def searcher_service(searcher: Searcher) -> Iterator[Service]:
     """Start a service for a gallery that is open already; the gallery stays open at the end of the block."""
+    decoders = DecoderPool(DECODERS, patience=_PATIENCE, niceness=_NICENESS)
     service = Service(
-        finder=Finder(searcher),
-        photos=Photos(searcher.gallery),
+        finder=Finder(searcher, decoders.run),
+        photos=Photos(searcher.gallery, decoders.run),
         overview=OverviewCache(searcher.gallery),
         examples=ExampleCache(searcher),
         model=_describe(searcher.model),
@@ -86,8 +99,9 @@ def searcher_service(searcher: Searcher) -> Iterator[Service]:
     try:
         yield service
     finally:
-        service.inference.close()
-        service.reading.close()
+        decoders.close()
+        for pool in (service.inference, service.reading, service.pictures):
+            pool.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -128,7 +142,10 @@ def create_server(app: FastAPI) -> uvicorn.Server:
 
 
 class DeadlineProtocol(H11Protocol):
-    """HTTP with a deadline for the head of a request, for which uvicorn itself waits without limit."""
+    """HTTP with a deadline for the head of a request, for which uvicorn itself waits without limit.
+
+    Requests carry a way to break off their connection. To close it would wait for the client to read what is sent.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -147,6 +164,12 @@ class DeadlineProtocol(H11Protocol):
             self._clear_deadline()
         elif self._deadline is None:
             self._set_deadline()
+
+    def handle_events(self) -> None:
+        """Start a request whose head is complete, and tell it how to break off."""
+        super().handle_events()
+        if self.scope:
+            self.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Clear the deadline."""
