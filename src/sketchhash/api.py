@@ -16,10 +16,10 @@ from sketchhash.engines import create_gallery, is_address
 from sketchhash.errors import BadArgument, IncompatibleGallery, require_torch
 from sketchhash.files import user_cache
 from sketchhash.gallery import (
+    Answer,
     Event,
     GalleryFile,
     GalleryInfo,
-    Hit,
     Labels,
     Query,
     Searcher,
@@ -137,8 +137,8 @@ class Gallery:
         folder: str | Path | None = None,
         label: str | None = None,
         rerank: bool = True,
-    ) -> list[Hit]:
-        """Return the ``k`` nearest photos, best first.
+    ) -> Answer:
+        """Return the ``k`` nearest photos, best first, with a ``verdict``, its ``chance`` and ``guesses``.
 
         Args:
             query: A `Drawing`, strokes as lists of points, or a picture: a path, bytes, an array or a PIL image.
@@ -159,7 +159,24 @@ class Gallery:
             rerank=rerank,
         )
 
-    def similar(self, photo_id: int, k: int = 20) -> list[Hit]:
+    def search_category(
+        self, category: str, k: int = 20, *, folder: str | Path | None = None, label: str | None = None
+    ) -> Answer:
+        """Return the ``k`` photos that most likely show a kind of thing that the model knows, such as ``"cat"``.
+
+        Args:
+            category: One of ``model.manifest.categories``.
+            k: How many hits.
+            folder: Only photos at any depth below this folder.
+            label: Only photos with this label.
+
+        Raises:
+            UnknownName: If the model does not know the category.
+        """
+        below = None if folder is None else Path(folder).expanduser()
+        return self._searcher.by_category(category, k, folder=below, label=label)
+
+    def similar(self, photo_id: int, k: int = 20) -> Answer:
         """Return the ``k`` photos most like one of the gallery's photos, without itself."""
         return self._searcher.similar(photo_id, k)
 

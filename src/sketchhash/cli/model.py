@@ -1,21 +1,32 @@
-"""``sketchhash model``: look at a model folder, or export one from a training run."""
+"""``sketchhash model``: look at a model folder, export one from a training run, calibrate it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import print_json
-from sketchhash.cli.options import AsJson, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder
+from sketchhash.cli.console import print_json, progress, say
+from sketchhash.cli.options import AsJson, CacheFolder, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder
+from sketchhash.errors import BadArgument
 
 if TYPE_CHECKING:
-    from sketchhash.model import Manifest
+    from sketchhash.evaluation import Material
+    from sketchhash.model import Manifest, Model
 
-app = typer.Typer(help="Look at model folders, and export them from training runs.", no_args_is_help=True)
+ModelArgument = Annotated[Path, typer.Argument(help="The model folder.")]
+TrainingSplit = Annotated[
+    Path | None, typer.Option("--split", metavar="FILE", help="The training's split.json: use only what it kept out.")
+]
+MostItems = Annotated[int, typer.Option(min=1, help="Use at most so many sketches and photos a category in each role.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Pictures to encode at once.  [default: cores]")]
+
+app = typer.Typer(
+    help="Look at model folders, export them from training runs, and calibrate how sure they are.", no_args_is_help=True
+)
 
 
 @app.command()
@@ -71,6 +82,105 @@ def export(
     job, network = runs.reopen(run, dataset)
     export_model(network, job, out, describe(job, card_notes), runs.read_scores(run), Weights(weights))
     typer.echo(out)
+
+
+@app.command()
+def calibrate(
+    folder: ModelArgument,
+    data: DatasetFolder,
+    photos: PhotosFolder = None,
+    also: MoreDatasets = None,
+    split: TrainingSplit = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            "--like",
+            metavar="MODEL",
+            help="Take the coefficients of this model's calibration, such as those of a twin that was trained on less; "
+            "only what the categories are like is learnt from the data.",
+        ),
+    ] = None,
+    most: MostItems = 10,
+    threads: Threads = None,
+    cache: CacheFolder = None,
+) -> None:
+    """Let a model say how sure it is: fit chances on sketches, photos and scribbles, and keep them in its folder."""
+    from sketchhash import evaluation
+    from sketchhash.evaluation.calibrating import ROLES
+    from sketchhash.model import Model, write_calibration
+
+    model, fitted = Model.load(folder), None if like is None else Model.load(like).calibration
+    if like is not None and fitted is None:
+        raise _no_calibration(like)
+    roles = ("vectors",) if fitted else ROLES
+    material = _gather(model, data, photos, also, split, most, threads, cache, roles)
+    if fitted is None and not material.is_kept_out:
+        say("Without --split the model may know these sketches and photos, and will be surer than it should.")
+    made = evaluation.fit_calibration(material, fitted)
+    write_calibration(folder, made)
+    typer.echo(folder)
+
+
+@app.command()
+def sureness(
+    folder: ModelArgument,
+    data: DatasetFolder,
+    photos: PhotosFolder = None,
+    also: MoreDatasets = None,
+    split: TrainingSplit = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write sureness.json, sureness.md and sureness.png here.")
+    ] = None,
+    most: MostItems = 10,
+    threads: Threads = None,
+    cache: CacheFolder = None,
+) -> None:
+    """Measure how sure a calibrated model is of known and unknown things, on what it was not calibrated with."""
+    from sketchhash import evaluation
+    from sketchhash.evaluation.calibrating import HALVES
+    from sketchhash.model import Model
+
+    model = Model.load(folder)
+    if model.calibration is None:
+        raise BadArgument(
+            f"The model in {folder} has no calibration. Type: sketchhash model calibrate {folder} --data DIR"
+        )
+    material = _gather(model, data, photos, also, split, most, threads, cache, HALVES)
+    found = evaluation.measure_sureness(model, material)
+    if out is not None:
+        found.write(out)
+        say(f"Written: {out / 'sureness.json'}, sureness.md and sureness.png")
+    typer.echo(found.markdown(), nl=False)
+
+
+def _gather(
+    model: Model,
+    data: str,
+    photos: str | None,
+    also: list[str] | None,
+    split: Path | None,
+    most: int,
+    threads: int | None,
+    cache: Path | None,
+    roles: Sequence[str],
+) -> Material:
+    from sketchhash import datasets, evaluation
+    from sketchhash.files import user_cache
+
+    return evaluation.gather_material(
+        evaluation.Encodings(model, cache or user_cache(), threads),
+        [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())],
+        datasets.Split.read(split) if split else None,
+        roles,
+        most,
+        progress,
+    )
+
+
+def _no_calibration(folder: Path) -> BadArgument:
+    return BadArgument(
+        f"The model in {folder} has no calibration. Type: sketchhash model calibrate {folder} --data DIR"
+    )
 
 
 def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:

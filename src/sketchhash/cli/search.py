@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sketchhash.gallery import Hit, OpenGallery, Prepared, Searcher
+    from sketchhash.gallery import Answer, Hit, OpenGallery, Prepared, Searcher
 
 # A sheet is for looking at: hits beyond this many are printed but not painted.
 _PAINTED = 100
@@ -28,10 +28,14 @@ _CELL = 160
 
 
 def search(
-    sketch: Annotated[
-        str, typer.Argument(metavar="SKETCH", help="A picture of a sketch, a JSON file of strokes, or - for stdin.")
-    ],
     gallery: GalleryPlace,
+    sketch: Annotated[
+        str | None,
+        typer.Argument(metavar="[SKETCH]", help="A picture of a sketch, a JSON file of strokes, or - for stdin."),
+    ] = None,
+    category: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Instead of a sketch: photos of this kind of thing.")
+    ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many photos to find.")] = 20,
     model: ModelFolder = None,
     photo: Annotated[bool, typer.Option("--photo", help="SKETCH is a photo: find photos like it.")] = False,
@@ -43,26 +47,53 @@ def search(
     json: AsJson = False,
     show: Annotated[Path | None, typer.Option(metavar="FILE", help="Paint sketch and photos on this PNG.")] = None,
 ) -> None:
-    """Print the photos nearest to a sketch: rank, distance in bits, path and label, separated by tabs."""
+    """Print the photos nearest to a sketch: rank, distance in bits, path and label, separated by tabs.
+
+    What the sketch may show, and how sure that is, is said on standard error.
+    """
     from sketchhash.engines import open_gallery
     from sketchhash.gallery import Searcher
     from sketchhash.imaging import write_png
 
+    if (sketch is None) == (category is None):
+        raise BadArgument(
+            "Search with a sketch or with a category: sketchhash search SKETCH, or search --category NAME"
+        )
     loaded = load_model(model)
     with open_gallery(gallery, loaded) as opened:
         searcher = Searcher(loaded, opened)
-        query = _prepare(searcher, sketch, "photo" if photo else "sketch")
-        hits = searcher.by_values(searcher.encode(query), k, folder=folder, label=label, rerank=rerank)
+        query = None if sketch is None else _prepare(searcher, sketch, "photo" if photo else "sketch")
+        if query is not None:
+            values = searcher.encode(query)
+            hits = searcher.by_values(values, k, folder=folder, label=label, rerank=rerank, asked=query)
+        else:
+            hits = searcher.by_category(category or "", k, folder=folder, label=label)
         if not hits:
             _explain_no_hits(opened, label)
         if show is not None:
-            write_png(show, _sheet(query.pixels, hits, opened))
+            write_png(show, _sheet(None if query is None else query.pixels, hits, opened))
+    if hits.chance is not None:
+        say(_verdict(hits))
     if json:
         typer.echo(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
         return
     for rank, hit in enumerate(hits, start=1):
         cells = [str(rank), str(hit.distance), printable(hit.path)]
         typer.echo("\t".join(cells if hit.label is None else [*cells, printable(hit.label)]))
+
+
+def _verdict(answer: Answer) -> str:
+    """Say how sure an answer is, and what the query may show."""
+    chance = f"{answer.chance or 0:.0%}"
+    guesses = ", ".join(f"{guess.category} {guess.chance:.0%}" for guess in answer.guesses)
+    match answer.verdict:
+        case "sure":
+            said = f"Sure of the first hits ({chance})."
+        case "unsure":
+            said = f"Not sure of the first hits ({chance}): more of the drawing would help."
+        case _:
+            said = f"This is nothing that the model knows, or nothing of it is in this gallery ({chance})."
+    return f"{said} It may be: {guesses}." if guesses else said
 
 
 def _prepare(searcher: Searcher, sketch: str, kind: Literal["sketch", "photo"]) -> Prepared:
@@ -87,10 +118,10 @@ def _explain_no_hits(gallery: OpenGallery, label: str | None) -> None:
     say("This part of the gallery has no photos.")
 
 
-def _sheet(query: NDArray[np.uint8], hits: Sequence[Hit], gallery: OpenGallery) -> NDArray[np.uint8]:
+def _sheet(query: NDArray[np.uint8] | None, hits: Sequence[Hit], gallery: OpenGallery) -> NDArray[np.uint8]:
     from sketchhash.imaging import contact_sheet, read_photo
 
-    rows, captions = [[query]], ["the query"]
+    rows, captions = ([], []) if query is None else ([[query]], ["the query"])
     for start in range(0, min(len(hits), _PAINTED), _COLUMNS):
         row = hits[start : start + _COLUMNS]
         rows.append([read_photo(gallery.thumbnail(hit.id)) for hit in row])

@@ -4,9 +4,12 @@
     datasets, split ──► EvaluationData ──► settings ──┐
     model folder ──► Encodings (cached) ──────────────┴──► score_setting ──► ModelEvaluation
 
-`evaluate` does all of the second line. `sketchhash.evaluation.contours` scores detectors of contours.
+    model folder, datasets ──► gather_material ──► fit_calibration ──► measure_sureness ──► Sureness
+
+`evaluate` does all of the second and third line. `sketchhash.evaluation.contours` scores detectors of contours.
 """
 
+from sketchhash.evaluation.calibrating import Material, fit_calibration, gather_material
 from sketchhash.evaluation.encodings import Encodings, Medium
 from sketchhash.evaluation.metrics import (
     BallScore,
@@ -40,6 +43,7 @@ from sketchhash.evaluation.ranking import (
     rank_vectors,
 )
 from sketchhash.evaluation.settings import EvaluationData, PhotoLimit, Setting, SettingKind
+from sketchhash.evaluation.sureness import Sureness, measure_sureness
 from sketchhash.evaluation.ties import TieGroups, best_case, by_chance, unordered, worst_case
 
 __all__ = [
@@ -49,6 +53,7 @@ __all__ = [
     "Encoder",
     "Encodings",
     "EvaluationData",
+    "Material",
     "Medium",
     "ModelEvaluation",
     "PhotoLimit",
@@ -60,16 +65,20 @@ __all__ = [
     "Setting",
     "SettingKind",
     "SettingQuality",
+    "Sureness",
     "TieGroups",
     "best_case",
     "by_chance",
     "card_scores",
     "category_scores",
     "evaluate",
+    "fit_calibration",
+    "gather_material",
     "labels",
     "map_at",
     "mean_average_precision",
     "mean_radius_curve",
+    "measure_sureness",
     "pooled_radius_curve",
     "precision_at",
     "precision_within",

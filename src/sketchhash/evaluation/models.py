@@ -154,7 +154,7 @@ def evaluate(
         (Medium.PHOTO, [item for setting in settings for item in setting.gallery]),
     ):
         missing = encodings.missing(medium, items)
-        with (progress or _silent)(f"encoding {medium}s", len(missing)) as advance:
+        with (progress or silent)(f"encoding {medium}s", len(missing)) as advance:
             encodings.encode(medium, missing, advance)
     scored = (score_setting(setting, encodings, material.categories) for setting in settings)
     found = tuple(quality for quality in scored if quality is not None)
@@ -190,7 +190,8 @@ def _training_split(model: Model | Path | str, collections: Sequence[Dataset]) -
 
 
 @contextmanager
-def _silent(_stage: str, _steps: int) -> Iterator[Callable[[], None]]:
+def silent(_stage: str, _steps: int) -> Iterator[Callable[[], None]]:
+    """Show no progress."""
     yield lambda: None
 
 

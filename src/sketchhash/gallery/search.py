@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,8 +23,9 @@ from PIL import Image, ImageOps
 from sketchhash.codes import unpack
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 from sketchhash.gallery.protocol import Hit, OpenGallery
-from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_sketch, run
-from sketchhash.model import Judgement, Model, Verdict
+from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_sketch, run, share_of_ink
+from sketchhash.model import Calibration, Judgement, Model, QueryKind, Verdict
+from sketchhash.model.calibration import FIRST_HITS
 
 Kind = Literal["sketch", "photo"]
 Picture = Path | bytes | NDArray[np.uint8] | Image.Image
@@ -46,7 +48,14 @@ class Prepared:
 
 
 class Answer(list[Hit]):
-    """Hits, best first, and how sure they are; see `sketchhash.model.Judgement`."""
+    """Hits, best first, and how sure they are.
+
+    Attributes:
+        verdict: "sure" if the first hits show what was asked for; "unsure" if that cannot be told, so far; "unknown" if
+            the query does not look like a kind of thing that the model knows, or if nothing of it is in the gallery.
+        chance: The calibrated chance that the first hits show what was asked for; None without calibration.
+        guesses: At most five categories that the query may show, the most likely first.
+    """
 
     def __init__(self, hits: Iterable[Hit] = (), judgement: Judgement = _NO_JUDGEMENT) -> None:
         """Hold ``hits`` with what was judged of them."""
@@ -106,8 +115,9 @@ class Searcher:
             rerank: Order the nearest by how well they agree with the output of the network, and not only with its
                 signs; equal ones by (distance, id). Otherwise hits are ordered by (distance, id).
         """
-        values = self.encode(self.prepare(query, kind))
-        return self.by_values(values, k, folder=folder, label=label, rerank=rerank)
+        prepared = self.prepare(query, kind)
+        values = self.encode(prepared)
+        return self.by_values(values, k, folder=folder, label=label, rerank=rerank, asked=prepared)
 
     def by_values(
         self,
@@ -117,9 +127,20 @@ class Searcher:
         folder: Path | None = None,
         label: str | None = None,
         rerank: bool = True,
+        asked: Prepared | None = None,
     ) -> Answer:
-        """Return the ``k`` photos nearest to what `encode` returned, ``(bits,)``; see `search`."""
-        return Answer(self.gallery.search(values, k, folder, label, rerank))
+        """Return the ``k`` photos nearest to what `encode` returned, ``(bits,)``; see `search`.
+
+        Args:
+            values: The output of the network, or the signs of a photo's code.
+            k: How many hits.
+            folder: Only photos at any depth below this folder.
+            label: Only photos with this label.
+            rerank: See `search`.
+            asked: What the values were made from; without it they are taken for those of a photo.
+        """
+        hits = self.gallery.search(values, max(k, FIRST_HITS), folder, label, rerank)
+        return self._judged(hits, k, partial(self._judge, values=values, asked=asked))
 
     def by_category(
         self, category: str, k: int = DEFAULT_K, *, folder: Path | None = None, label: str | None = None
@@ -130,14 +151,18 @@ class Searcher:
             UnknownName: If the model does not know the category.
             BadArgument: If the model has no calibration, and so no vectors of categories.
         """
-        return self.by_values(self.values_of_category(category), k, folder=folder, label=label)
+        values = self.values_of_category(category)
+        hits = self.gallery.search(values, max(k, FIRST_HITS), folder, label)
+        return self._judged(hits, k, lambda calibration, codes: calibration.judge_category(category, codes))
 
     def similar(
         self, photo_id: int, k: int = DEFAULT_K, *, folder: Path | None = None, label: str | None = None
     ) -> Answer:
         """Return the ``k`` other photos most like one of the gallery, or raise `BadArgument` if it is not there."""
-        hits = self.by_values(self.values_of(photo_id), k + 1, folder=folder, label=label)
-        return Answer([hit for hit in hits if hit.id != photo_id][:k])
+        values = self.values_of(photo_id)
+        hits = self.gallery.search(values, max(k, FIRST_HITS) + 1, folder, label)
+        others = [hit for hit in hits if hit.id != photo_id]
+        return self._judged(others, k, partial(self._judge, values=values, asked=None))
 
     def prepare(self, query: Query, kind: Kind = "sketch", limits: Limits = _LIMITS) -> Prepared:
         """Draw or decode any query as the model takes it.
@@ -193,9 +218,33 @@ class Searcher:
         """Return the values ``(bits,)`` of a category's typical photo; see `by_category`."""
         if category not in self.model.manifest.categories:
             raise UnknownName("category", category, self.model.manifest.categories)
-        raise BadArgument(
-            "This model has no vectors of its categories. Add them with: sketchhash model calibrate MODEL --data DIR"
-        )
+        if self.model.calibration is None:
+            raise BadArgument(
+                "This model does not know what photos of its categories are like. Teach it with: "
+                "sketchhash model calibrate MODEL --data DIR"
+            )
+        return self.model.calibration.category_values(category)
+
+    def _judge(
+        self, calibration: Calibration, codes: NDArray[np.uint8], *, values: NDArray[Any], asked: Prepared | None
+    ) -> Judgement:
+        if asked is None or asked.kind == "photo":
+            return calibration.judge(values, codes, QueryKind.PHOTO)
+        return calibration.judge(values, codes, QueryKind.SKETCH, share_of_ink(asked.pixels))
+
+    def _judged(self, hits: list[Hit], k: int, judge: Callable[[Calibration, NDArray[np.uint8]], Judgement]) -> Answer:
+        """Return the first ``k`` hits with what can be said of them: nothing, without calibration."""
+        if self.model.calibration is None:
+            return Answer(hits[:k])
+        codes = self.gallery.codes([hit.id for hit in hits])
+        staying = [hit for hit in hits if hit.id in codes]  # another process may have removed a photo meanwhile
+        packed = np.frombuffer(b"".join(codes[hit.id] for hit in staying), dtype=np.uint8)
+        judgement = judge(self.model.calibration, packed.reshape(len(staying), self.model.bits // 8))
+        judged = [
+            replace(hit, chance=chance, likely=rank <= judgement.likely)
+            for rank, (hit, chance) in enumerate(zip(staying, judgement.hit_chances, strict=True), start=1)
+        ]
+        return Answer(judged[:k], judgement)
 
 
 def _json_strokes(source: bytes | Path, limits: Limits) -> object | None:

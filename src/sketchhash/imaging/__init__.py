@@ -7,7 +7,7 @@ black ink of one width on white paper, fitted and centred in a square.
 
 from sketchhash.imaging.decode import DEFAULT_LIMITS, PICTURE_SUFFIXES, Limits, read_photo, read_small_photo
 from sketchhash.imaging.decoders import DecoderPool, Run, run
-from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
+from sketchhash.imaging.ink import Drawing, InkStyle, rasterise, share_of_ink
 from sketchhash.imaging.photos import contact_sheet, fit_square, read_shrunk_photo, shrink, thumbnail, write_png
 from sketchhash.imaging.sketches import normalise_ink, read_sketch
 
@@ -28,6 +28,7 @@ __all__ = [
     "read_sketch",
     "read_small_photo",
     "run",
+    "share_of_ink",
     "shrink",
     "thumbnail",
     "write_png",

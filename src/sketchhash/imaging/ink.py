@@ -127,6 +127,11 @@ def rasterise(drawing: Drawing, size: int, style: InkStyle = DEFAULT_STYLE) -> N
     return draw(_lines_of(drawing), size, style)
 
 
+def share_of_ink(picture: NDArray[np.uint8]) -> float:
+    """Return how much of a drawn picture is ink, 0 to 1."""
+    return float(1 - picture.mean() / 255)
+
+
 def draw(lines: Lines, size: int, style: InkStyle = DEFAULT_STYLE) -> NDArray[np.uint8]:
     """Fit lines into the page and draw them: ``(size, size)``, paper 255, ink 0, antialiased."""
     if size < 1:

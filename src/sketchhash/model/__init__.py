@@ -4,9 +4,9 @@ A folder holds two ONNX networks, a manifest and a model card. Loading it unpick
 and refuses a folder that is damaged, incomplete or made for another version.
 """
 
-from sketchhash.model.calibration import Guess, Judgement, Verdict
+from sketchhash.model.calibration import Calibration, Guess, Judgement, QueryKind, Verdict
 from sketchhash.model.card import CardFacts, DataSource, model_card
-from sketchhash.model.folder import Inspection, read_manifest, verify, write_model
+from sketchhash.model.folder import Inspection, read_manifest, verify, write_calibration, write_model
 from sketchhash.model.manifest import (
     FileRecord,
     InkInput,
@@ -18,6 +18,7 @@ from sketchhash.model.manifest import (
 from sketchhash.model.model import Model, decoded_side, read_photo_for
 
 __all__ = [
+    "Calibration",
     "CardFacts",
     "DataSource",
     "FileRecord",
@@ -29,6 +30,7 @@ __all__ = [
     "Manifest",
     "Model",
     "PhotoInput",
+    "QueryKind",
     "TokenInput",
     "Verdict",
     "decoded_side",
@@ -36,5 +38,6 @@ __all__ = [
     "read_manifest",
     "read_photo_for",
     "verify",
+    "write_calibration",
     "write_model",
 ]

@@ -15,7 +15,9 @@ from hashlib import file_digest
 from pathlib import Path
 
 from sketchhash.errors import BadArgument, IncompatibleModel
+from sketchhash.model.calibration import Calibration
 from sketchhash.model.manifest import (
+    CALIBRATION,
     CARD,
     FETCH_AGAIN,
     IMAGE_NETWORK,
@@ -81,6 +83,29 @@ def write_model(
         shutil.rmtree(fresh, ignore_errors=True)
         raise
     return sealed
+
+
+def write_calibration(folder: Path, calibration: Calibration) -> None:
+    """Give the model in ``folder`` a calibration, in place of one that it may have; its codes stay the same."""
+    require_intact(folder)
+    manifest = read_manifest(folder)
+    contents = {name: (folder / name).read_bytes() for name in manifest.files}
+    write_model(
+        folder,
+        manifest,
+        image_onnx=contents.pop(IMAGE_NETWORK),
+        sketch_onnx=contents.pop(SKETCH_NETWORK),
+        card=contents.pop(CARD).decode(),
+        extra_files=contents | {CALIBRATION: calibration.to_bytes()},
+    )
+
+
+def read_calibration(folder: Path, manifest: Manifest) -> Calibration | None:
+    """Read the calibration of the model in ``folder``, if it has one."""
+    if CALIBRATION not in manifest.files:
+        return None
+    path = folder / CALIBRATION
+    return Calibration.from_bytes(path.read_bytes(), manifest.bits, str(path))
 
 
 def read_manifest(folder: Path) -> Manifest:

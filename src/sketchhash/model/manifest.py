@@ -37,6 +37,7 @@ IMAGE_NETWORK = "image.onnx"
 SKETCH_NETWORK = "sketch.onnx"
 CARD = "README.md"
 TOKEN_WEIGHTS = "tokens.npz"
+CALIBRATION = "calibration.npz"
 
 CONTENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -46,7 +47,7 @@ CONTENTS: Mapping[str, str] = MappingProxyType(
         CARD: "the model card: this text",
     }
 )
-"""Every file that a model folder must hold; the weights of a learned token detector may join them."""
+"""Every file that a model folder must hold; the weights of a learned token detector and a calibration may join them."""
 
 FORMAT_VERSION = 1
 FETCH_AGAIN = "Copy or download the model folder again, or export the model anew."
@@ -183,11 +184,11 @@ class Manifest:
     def fingerprint(self) -> str:
         """Return one hash of everything that decides a code; galleries keep it.
 
-        The card, the scores and the name are left out, so rewording the card leaves a gallery valid.
+        The card, the scores, the name and the calibration are left out: changing them leaves a gallery valid.
         """
         facts = _facts(self)
         deciding = {name: facts[name] for name in ("bits", "photos", "ink", "tokens")}
-        files = {name: record for name, record in facts["files"].items() if name != CARD}
+        files = {name: record for name, record in facts["files"].items() if name not in (CARD, CALIBRATION)}
         return _checksum({**deciding, "files": files})
 
     def to_json(self) -> str:

@@ -28,7 +28,7 @@ from sketchhash.imaging import (
     read_small_photo,
     run,
 )
-from sketchhash.model.folder import read_manifest, require_intact
+from sketchhash.model.folder import read_calibration, read_manifest, require_intact
 from sketchhash.model.manifest import (
     FETCH_AGAIN,
     IMAGE_NETWORK,
@@ -61,6 +61,7 @@ class Model:
         """Open the networks in ``folder``; use `load`, which checks the files first."""
         self.folder = folder
         self.manifest = manifest
+        self.calibration = read_calibration(folder, manifest)
         self._ink_style = manifest.ink.style
         self._prepare: dict[str, Callable[[Photo], Photo]] = {}
         ink = (manifest.ink.size, manifest.ink.size)

@@ -45,6 +45,7 @@ from sketchhash.server.schemas import (
 )
 from sketchhash.server.search import SearchResult
 from sketchhash.server.service import Service
+from sketchhash.words import find_categories
 
 MOST_SENT = 200  # photos at once: each holds a descriptor beside that of its connection
 
@@ -210,7 +211,7 @@ def suggestion_routes(service: Service) -> APIRouter:
     async def categories(word: Annotated[Word | None, Query()] = None) -> list[CategoryAnswer]:
         """List the categories that the model knows, or those that a word means, the nearest first."""
         known = service.model.categories
-        names = known if word is None else [name for name in known if word.casefold() in name.casefold()]
+        names = known if word is None else find_categories(word, known)
         return [CategoryAnswer(category=name) for name in names]
 
     @router.get("/examples")

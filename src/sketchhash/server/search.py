@@ -128,7 +128,7 @@ class Finder:
             values = self._searcher.encode(prepared)
         with watch.stage("search"):
             root, folder = self._folder(query)
-            hits = self._searcher.by_values(values, query.k, folder=folder, label=query.label)
+            hits = self._searcher.by_values(values, query.k, folder=folder, label=query.label, asked=prepared)
             return self._found(hits, values, root)
 
     def _folder(self, query: SearchOptions) -> tuple[bytes, Path | None]:

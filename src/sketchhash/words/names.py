@@ -32,14 +32,23 @@ def listed_categories() -> tuple[str, ...]:
     return tuple(meaning.category for meaning in _table().values())
 
 
+def split_name(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case.
+
+    >>> split_name("hot-air_balloon"), split_name("car (sedan)")
+    (('hot', 'air', 'balloon'), ('car', 'sedan'))
+    """
+    return tuple(re.findall(r"[^\s_()\-]+", name.lower()))
+
+
 def words_of(category: str) -> tuple[str, ...]:
     """Return the words whose vectors make up a category.
 
     >>> words_of("hot-air_balloon"), words_of("car (sedan)"), words_of("pipe (for smoking)")
     (('hot', 'air', 'balloon'), ('car', 'sedan'), ('pipe', 'smoking'))
     """
-    listed = _table().get(_split(category))
-    return listed.words if listed else _split(category)
+    listed = _table().get(split_name(category))
+    return listed.words if listed else split_name(category)
 
 
 def nouns_of(category: str) -> tuple[Noun, ...]:
@@ -53,7 +62,7 @@ def nouns_of(category: str) -> tuple[Noun, ...]:
     >>> [noun.lemma for noun in nouns_of("snow leopard")]
     ['snow_leopard', 'snow-leopard', 'snowleopard', 'leopard']
     """
-    words = _split(category)
+    words = split_name(category)
     listed = _table().get(words)
     if listed:
         return (listed.noun,)
@@ -84,11 +93,7 @@ def _table() -> dict[tuple[str, ...], _Meaning]:
     rows = csv.DictReader((line for line in lines if not line.startswith("#")), dialect="excel-tab", restval="")
     meanings = {}
     for row in rows:
-        words = _split(row["category"])
+        words = split_name(row["category"])
         lemma, _, sense = row["noun"].rpartition(".")
         meanings[words] = _Meaning(row["category"], Noun(lemma, int(sense)), tuple(row["words"].split()) or words)
     return meanings
-
-
-def _split(category: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"[^\s_()\-]+", category.lower()))

