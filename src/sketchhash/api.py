@@ -5,6 +5,7 @@ The names here are what ``import sketchhash`` shows. The command line is a thin 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +34,7 @@ from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder
 
 if TYPE_CHECKING:
-    from sketchhash.datasets import Dataset, Split
+    from sketchhash.datasets import Dataset, Partition, Split
     from sketchhash.dsh.progress import Progress
 
 
@@ -226,11 +227,13 @@ class Gallery:
 class Trained:
     """A finished training: its model folder, and its scores on the split's queries by their names on the card.
 
-    There are no scores if the split has no queries, and in all but the first of several processes.
+    There are no scores if the split has no queries, and in all but the first of several processes. ``chance`` is about
+    the mAP of a random ranking: the share of photos that are right, on average over the queries.
     """
 
     folder: Path
     scores: Mapping[str, float]
+    chance: float | None = None
     is_first_process: bool = True
 
 
@@ -282,16 +285,24 @@ def train(
         inputs = training.train(job, state, Path(cache) if cache else user_cache(), shown, group, resume)
         if not group.is_first:
             return Trained(folder, {}, is_first_process=False)
-        scores = card_scores(inputs, drawn.apply(dataset)) if drawn.query_sketches else {}
+        parts = drawn.apply(dataset)
+        scores = card_scores(inputs, parts) if drawn.query_sketches else {}
         runs.write_scores(state, scores)
         runs.draw_log(state)
         export.export_model(inputs.network, job, folder, card, scores)
-        return Trained(folder, scores)
+        return Trained(folder, scores, _share_of_right_photos(parts))
 
 
 def load_model(folder: str | Path | None = None) -> Model:
     """Load the model in ``folder``; by default the one named by ``SKETCHHASH_MODEL``, or the shipped one."""
     return Model.load(default_model_folder() if folder is None else Path(folder).expanduser())
+
+
+def _share_of_right_photos(parts: Partition) -> float | None:
+    photos = Counter(photo.label for photo in parts.gallery)
+    if not parts.queries:
+        return None
+    return sum(photos[query.label] for query in parts.queries) / len(parts.queries) / len(parts.gallery)
 
 
 def _expand(places: Sequence[str | Path]) -> list[Path]:

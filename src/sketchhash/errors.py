@@ -22,11 +22,16 @@ The text of an error says what happened, what was found and what to type next.
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 
 class SketchHashError(Exception):
@@ -53,7 +58,7 @@ class MissingExtra(SketchHashError):
 
     def __init__(self, package: str, extra: str) -> None:
         """Describe which ``package`` is missing and which ``extra`` installs it."""
-        super().__init__(f"This needs {package}, which is not installed. Type: pip install 'sketchhash[{extra}]'")
+        super().__init__(f"This needs {package}, which is not installed. Type: {install_command(extra)}")
 
 
 class UnreadableImage(SketchHashError):
@@ -109,6 +114,42 @@ class TrainingDiverged(SketchHashError):
 
 class UnknownWords(SketchHashError):
     """Category names without a word vector."""
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an ``extra`` to this installation, however it was made.
+
+    An installer writes down where a package came from, if not from an index (PEP 610): a folder or a repository.
+    """
+    from urllib.parse import urlsplit  # imported here: `import sketchhash` is quick
+    from urllib.request import url2pathname
+
+    what, option = f"sketchhash[{extra}]", ""
+    origin = _origin()
+    address = origin.get("url", "")
+    if "vcs_info" in origin:
+        what += f" @ {origin['vcs_info']['vcs']}+{address}"
+    elif address.startswith("file:") and "dir_info" in origin:
+        what = f"{url2pathname(urlsplit(address).path)}[{extra}]"
+        option = "--editable " if origin["dir_info"].get("editable") else ""
+    place = Path(sys.prefix).parts
+    if "pipx" in place:
+        return f"pipx install --force {option}'{what}'"
+    if place[-3:-1] == ("uv", "tools"):
+        return f"uv tool install --force {option}'{what}'"
+    found = shutil.which("pip")
+    is_own = found is not None and Path(found).parent == Path(sys.executable).parent
+    return f"{'pip' if is_own else f'{sys.executable} -m pip'} install {option}'{what}'"
+
+
+def _origin() -> dict[str, Any]:
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        text = distribution("sketchhash").read_text("direct_url.json")
+        return dict(json.loads(text)) if text else {}
+    except (PackageNotFoundError, ValueError):
+        return {}
 
 
 def require(module: str, extra: str) -> ModuleType:

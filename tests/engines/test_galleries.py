@@ -53,7 +53,7 @@ def test_a_wrong_password_is_told_and_not_shown(milvus_server):
 def test_a_missing_package_names_the_command_that_installs_it(monkeypatch, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     address = {"milvus": "milvus://127.0.0.1/photos", "postgres": "postgresql://127.0.0.1/photos"}[extra]
-    with pytest.raises(Exception, match=rf"pip install 'sketchhash\[{extra}\]'"):
+    with pytest.raises(Exception, match=rf"pip install .*\[{extra}\]'"):
         open_gallery(address)
 
 

@@ -121,7 +121,9 @@ def test_info_counts_what_is_there(gallery, model):
 
 
 def test_a_gallery_of_another_model_is_refused_with_the_way_out(gallery, other_model):
-    with pytest.raises(IncompatibleGallery, match=r"'tiny' of 32 bits .* of 64 bits .*sketchhash index --reindex"):
+    with pytest.raises(
+        IncompatibleGallery, match=r"'tiny' of 32 bits .* of 64 bits .*index FOLDER --reindex --gallery"
+    ):
         GalleryFile.open(gallery.path, other_model)
     with pytest.raises(IncompatibleGallery, match="--reindex"):
         GalleryFile.create(gallery.path, other_model)
@@ -151,7 +153,7 @@ def test_folders_on_the_way_to_a_gallery_are_made(tmp_path, model):
 
 
 def test_a_gallery_that_is_not_there_is_not_made_by_opening_it(tmp_path):
-    with pytest.raises(BadArgument, match=r"no gallery at .*sketchhash index"):
+    with pytest.raises(BadArgument, match=r"no gallery at .*sketchhash index FOLDER --gallery .*"):
         GalleryFile.open(tmp_path / "nothing.gallery")
     assert list(tmp_path.iterdir()) == []
 
@@ -208,7 +210,10 @@ def test_damage_is_explained(tmp_path, model):
     content = bytearray(path.read_bytes())
     content[4096:] = b"\xa5" * (len(content) - 4096)
     path.write_bytes(content)
-    with pytest.raises(DamagedState, match=r"damaged.*sketchhash index"), GalleryFile.open(path) as gallery:
+    with (
+        pytest.raises(DamagedState, match=r"damaged.*index FOLDER --gallery"),
+        GalleryFile.open(path) as gallery,
+    ):
         list(gallery.photos())
 
 

@@ -89,7 +89,7 @@ def test_without_wordnet_the_error_names_both_ways_out(tmp_path, monkeypatch):
     monkeypatch.delenv("SKETCHHASH_WORDNET", raising=False)
     monkeypatch.setattr(wordnet, "_packaged_folders", list)
     monkeypatch.setattr(wordnet, "_DEBIAN_FOLDER", tmp_path)
-    with pytest.raises(DatasetProblem, match=r"sketchhash\[train\].*wordnet-base.*SKETCHHASH_WORDNET.*'glove'"):
+    with pytest.raises(DatasetProblem, match=r"\[train\].*wordnet-base.*SKETCHHASH_WORDNET.*'glove'"):
         find_wordnet()
 
 

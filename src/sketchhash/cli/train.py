@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sketchhash.cli.console import TrainingProgress, say
 from sketchhash.cli.options import CacheFolder, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder
 from sketchhash.errors import require_torch
+
+if TYPE_CHECKING:
+    from sketchhash.api import Trained
+
+_HARDLY_LEARNT = 1.5  # times chance
 
 
 def train(
@@ -72,7 +78,22 @@ def train(
         cache=cache,
         progress=TrainingProgress(),
     )
-    if trained.scores:
-        say(f"mAP {trained.scores['mAP@all']:.3f}, P@200 {trained.scores['P@200']:.3f} on the split's queries.")
     if trained.is_first_process:
+        _sum_up(trained)
         typer.echo(trained.folder)
+
+
+def _sum_up(trained: Trained) -> None:
+    """Say how good the model is, beside chance, and what to type next."""
+    if trained.scores and trained.chance is not None:
+        score = trained.scores["mAP@all"]
+        say(
+            f"mAP {score:.3f}, P@200 {trained.scores['P@200']:.3f}; chance is {trained.chance:.3f}, perfect is 1. "
+            "The mAP is the share of right photos among those ranked up to each right one, on average over the split's "
+            "query sketches, which training did not see."
+        )
+        if score < _HARDLY_LEARNT * trained.chance:
+            say("That is hardly better than guessing: train longer, or on more sketches and photos.")
+    model = shlex.quote(str(trained.folder))
+    say(f"To search your photos with it, type: sketchhash index FOLDER --gallery mine.gallery --model {model}")
+    say(f"and then: sketchhash serve --open --gallery mine.gallery --model {model}")

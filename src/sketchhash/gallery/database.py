@@ -158,7 +158,7 @@ class GalleryFile:
             raise IncompatibleGallery(
                 f"The gallery {self.path} was made with the model {own}, not with {GalleryModel.of(model)}: "
                 "their codes do not compare. Use that model, or encode all photos again with: "
-                "sketchhash index --reindex"
+                f"sketchhash index FOLDER --reindex --gallery {self.path}"
             )
 
     def prepare_search(self, lasting: bool = False) -> None:

@@ -71,7 +71,7 @@ def connect(path: Path, create: bool = False) -> sqlite3.Connection:
     if path.is_dir():
         raise BadArgument(f"{path} is a folder; a gallery is one file. Name a file in it: {path / 'photos.gallery'}")
     if not create and not path.exists():
-        raise BadArgument(f"There is no gallery at {path}. Make one with: sketchhash index")
+        raise BadArgument(f"There is no gallery at {path}. Make one with: sketchhash index FOLDER --gallery {path}")
     with explained(path):
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?{_access(path, create)}",
@@ -119,7 +119,7 @@ def require_gallery(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise DamagedState(
             f"{path} is not a gallery: it belongs to another program, or is empty. "
-            "Name another file, or make a gallery with: sketchhash index"
+            "Name another file, or make a gallery with: sketchhash index FOLDER --gallery FILE"
         )
     version = _version(connection)
     if version == SCHEMA_VERSION:
@@ -134,7 +134,7 @@ def other_format(place: str, found: int, readable: int) -> IncompatibleGallery:
     advice = (
         "It was written by a newer version. Type: pip install --upgrade sketchhash"
         if found > readable
-        else "That is too old to be read. Make a new gallery with: sketchhash index"
+        else "That is too old to be read. Make a new gallery with: sketchhash index FOLDER --gallery FILE"
     )
     return IncompatibleGallery(f"{place} has format version {found}, and this sketchhash reads {readable}. {advice}")
 
@@ -224,7 +224,7 @@ def _explanation(path: Path, problem: sqlite3.Error) -> SketchHashError | None:
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
             return DamagedState(
                 f"{path} is damaged, or not a gallery ({problem}). Restore it from a backup, "
-                "or delete it and index the photos again with: sketchhash index"
+                f"or delete it and index the photos again with: sketchhash index FOLDER --gallery {path}"
             )
         case sqlite3.SQLITE_FULL:
             return UnwritableState(

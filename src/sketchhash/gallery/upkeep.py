@@ -93,7 +93,7 @@ def _require_undamaged(gallery: GalleryFile) -> None:
     if remarks := gallery.damage():
         raise DamagedState(
             f"{gallery.path} is damaged: {'; '.join(remarks)}. Restore it from a backup, "
-            "or delete it and index the photos again with: sketchhash index"
+            f"or delete it and index the photos again with: sketchhash index FOLDER --gallery {gallery.path}"
         )
 
 

