@@ -36,7 +36,7 @@ def ask(place, model_folder, strokes):
         similar = client.get(f"/api/photos/{first}/similar").json()["hits"]
         health = client.get("/health").json()
     whole = {name: told[name] for name in ("photos", "labels", "folders", "last_indexed")}
-    return found["hits"], found["confidence"], whole, thumbnail, similar, health
+    return found["hits"], found["verdict"], whole, thumbnail, similar, health
 
 
 def test_a_service_says_that_its_engine_is_gone(run, gallery, postgres_server, model_folder):

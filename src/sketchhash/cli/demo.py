@@ -100,7 +100,7 @@ def _line(finding: Finding) -> str:
         f"{printable(hit.name)} ({printable(hit.label)})" if hit.label else printable(hit.name)
         for hit in finding.answer.hits
     )
-    return f"{finding.drawing:16}  {finding.answer.confidence:5}  {', '.join(hits)}"
+    return f"{finding.drawing:16}  {finding.answer.verdict:7}  {', '.join(hits)}"
 
 
 def _has_desktop() -> bool:

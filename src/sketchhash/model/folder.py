@@ -86,7 +86,7 @@ def write_model(
 
 
 def write_calibration(folder: Path, calibration: Calibration) -> None:
-    """Give the model in ``folder`` a calibration, in place of one that it may have; its codes stay the same."""
+    """Write a calibration into the model in ``folder``, in place of one that it may have; its codes stay the same."""
     require_intact(folder)
     manifest = read_manifest(folder)
     contents = {name: (folder / name).read_bytes() for name in manifest.files}

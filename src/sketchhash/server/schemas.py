@@ -23,7 +23,6 @@ CategoryName = Annotated[str, Field(min_length=1, max_length=200, description="A
 Word = Annotated[str, Field(max_length=200, description="A word for what is looked for.")]
 Chance = Annotated[float, Field(ge=0, le=1)]
 PictureKind = Literal["photo", "sketch"]
-Confidence = Literal["close", "some", "none"]
 
 
 class SearchOptions(BaseModel):
@@ -75,7 +74,6 @@ class HitAnswer(BaseModel):
     distance: int
     chance: Chance | None
     likely: bool
-    similarity: Annotated[float, Field(ge=0, le=1)]
     label: str | None
     name: str
     folder: str
@@ -118,7 +116,6 @@ class SearchAnswer(BaseModel):
     code: str
     bits: int
     photos: int
-    confidence: Confidence
     timings_ms: TimingsAnswer
 
 
