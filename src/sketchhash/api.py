@@ -88,6 +88,13 @@ class Gallery:
         """Return how many photos the gallery has, with which labels, and which model encoded them."""
         return self._gallery.info()
 
+    def count_without_shape(self) -> int:
+        """Count the photos that were indexed before shapes were kept; `sketchhash.gallery.fill_shapes` completes them.
+
+        A model that knows no contours gives no photo a shape, and none counts as missing.
+        """
+        return self._file().count_without_shape() if self.model.manifest.tokens else 0
+
     def index(
         self,
         *places: str | Path,

@@ -1,9 +1,13 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from sketchhash.gallery import GalleryFile
+from sketchhash.model import TokenInput
+from sketchhash.tokens import detector
 
 
 def test_info_counts_photos_and_labels(run, gallery):
@@ -92,3 +96,37 @@ def test_bad_input_is_explained_and_changes_nothing(run, photos, gallery, sketch
     assert isinstance(result.exception, SystemExit)
     assert result.stdout == ""
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_index_offers_to_fill_in_shapes_and_gallery_shapes_does(run, tmp_path, make_model_folder):
+    tokens = TokenInput("gradient", detector("gradient").fingerprint, 0.5, 0.1, 0.1, 3)
+    model = make_model_folder(tokens=tokens)
+    (tmp_path / "photos").mkdir()
+    for number in range(3):
+        pixels = np.zeros((80, 60, 3), dtype=np.uint8)
+        pixels[20 + 5 * number : 60, 10 : 30 + 5 * number] = 255
+        Image.fromarray(pixels).save(tmp_path / f"photos/{number}.png")
+    gallery = tmp_path / "g"
+    options = ("--gallery", gallery, "--model", model)
+    assert "shapes" not in run("index", tmp_path / "photos", *options).stderr
+    with GalleryFile.open(gallery) as opened:
+        indexed = opened.shapes_of([1, 2, 3])
+        opened.rows("DELETE FROM shapes WHERE photo <> 2")
+        opened.rows("UPDATE thumbnails SET jpeg = x'00' WHERE photo = 3")
+    offer = run("index", tmp_path / "photos", *options).stderr
+    assert "2 photos were indexed before shapes were kept" in offer
+    assert f"sketchhash gallery shapes --gallery {gallery}" in offer
+    for _ in range(2):
+        said = run("gallery", "shapes", *options)
+        assert said.exit_code == 0, said.output
+        with GalleryFile.open(gallery) as opened:
+            filled = opened.shapes_of([1, 2, 3])
+    assert said.stdout == "0 described, 1 without a shape\n"
+    assert filled.keys() == {1, 2}
+    levels = [np.frombuffer(shapes[1], dtype=np.uint8) & 15 for shapes in (indexed, filled)]
+    assert np.corrcoef(levels)[0, 1] > 0.8  # a thumbnail is a JPEG
+
+
+def test_a_model_without_contours_is_offered_no_shapes(run, gallery, photos):
+    assert "shapes" not in run("index", photos, "--gallery", gallery).stderr
+    assert run("gallery", "shapes", "--gallery", gallery).stdout == "0 described, 5 without a shape\n"

@@ -24,6 +24,7 @@ from sketchhash.engines.postgres import Database, PgvectorIndex
 from sketchhash.errors import BadArgument, EngineProblem, IncompatibleGallery
 from sketchhash.gallery import GalleryFile, index_events
 from sketchhash.index.reference import ReferenceIndex
+from sketchhash.tokens.shape import GRID, SHAPE_BYTES, ShapeQuery
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,9 @@ NAMES = [
 ]
 
 
+SHAPE = ShapeQuery(np.random.default_rng(0).standard_normal(2 * GRID).astype(np.float32))
+
+
 def write_photos(folder, names, first_seed=0):
     for seed, name in enumerate(names, first_seed):
         path = folder / name
@@ -99,6 +103,9 @@ def gallery_file(tmp_path_factory, model):
         gallery.rows("UPDATE photos SET label = '' WHERE id % 5 = 1")
         gallery.rows("UPDATE codes SET code = (SELECT code FROM codes WHERE photo = 2) WHERE photo % 3 = 0")
         gallery.remove([folder / "photos/dogs/1.png"])
+        rng = np.random.default_rng(0)
+        with gallery.writing() as writer:  # all have shapes but one
+            writer.put_shapes({photo.id: rng.bytes(SHAPE_BYTES) for photo in gallery.photos() if photo.id != 3})
     return folder / "test.gallery"
 
 
@@ -130,6 +137,26 @@ def test_a_gallery_is_the_same_there_and_back(address, gallery_file, tmp_path):
     finds_and_tells_the_same(address, gallery_file)
 
 
+@on_every_engine
+def test_a_copy_of_before_there_were_shapes_goes_on_without_them(engine, address, gallery_file, monkeypatch):
+    photos = len(everything_in(gallery_file))
+    if engine == "milvus":
+        monkeypatch.setattr("sketchhash.engines.milvus_gallery._SHAPE", {})
+        copy(gallery_file, address)
+        monkeypatch.undo()
+        assert copy(gallery_file, address) == (0, 0, photos)
+        assert {row.shape for row, _ in everything_in(address)} == {None}
+    else:
+        copy(gallery_file, address)
+        with Database(Address.parse(address)) as database, database.transaction() as connection:
+            connection.execute("DROP TABLE shapes")
+        assert {row.shape for row, _ in everything_in(address)} == {None}
+        assert copy(gallery_file, address) == (photos - 1, 0, 1)
+        assert everything_in(address) == everything_in(gallery_file)
+    with open_gallery(address) as copied:
+        assert len(copied.search(np.ones(32), 5, shape=SHAPE)) == 5
+
+
 def finds_and_tells_the_same(address, gallery_file):
     """Every question that a service asks has the same answer, whichever holds the gallery."""
     with open_gallery(address) as engine, GalleryFile.open(gallery_file) as gallery:
@@ -145,9 +172,9 @@ def finds_and_tells_the_same(address, gallery_file):
                 (9, folder / "it's", None), (9, None, "cats"), (9, None, ""), (9, None, 'no "such" one'),
                 (9, folder / os.fsdecode(b"raw"), None), (9, folder / "café", "café"),
             ]:  # fmt: skip
-                for rerank in (False, True):
-                    assert engine.search(values, k, place, label, rerank) == gallery.search(
-                        values, k, place, label, rerank
+                for rerank, shape in ((False, None), (True, None), (True, SHAPE)):
+                    assert engine.search(values, k, place, label, rerank, shape) == gallery.search(
+                        values, k, place, label, rerank, shape
                     )
         assert engine.path_ends() == gallery.path_ends()
         assert engine.top_folders(len(root), 10) == gallery.top_folders(len(root), 10)

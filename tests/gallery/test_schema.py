@@ -81,26 +81,45 @@ def backups(path):
     return sorted(each.name for each in path.parent.iterdir() if "backup" in each.name)
 
 
-def test_a_gallery_of_version_1_opens_as_it_was(old, model):
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_a_gallery_of_version_1_opens_with_all_it_had(old, model, monkeypatch, is_writable):
     before = dump(old)
+    if not is_writable:
+        monkeypatch.setattr(os, "access", lambda *_: False)
     with GalleryFile.open(old, model) as gallery:
         (photo,) = gallery.photos()
         assert (photo.id, photo.path, photo.size, photo.mtime_ns) == (2, Path("/photos/b.jpg"), 3, 4)
         assert photo.indexed_at.timestamp() == 1700000001.5
         assert (gallery.code(2), gallery.thumbnail(2)) == (b"\xff" * 4, b"\x02")
         assert [hit.id for hit in gallery.search(np.ones(32), 5)] == [2]
-    assert dump(old) == before
-    assert backups(old) == []
+        assert gallery.shapes_of([2]) == {}
+        assert [row.shape for page in gallery.pages() for row in page] == [None]
+        assert gallery.count_without_shape() == (1 if is_writable else 0)
+    if is_writable:
+        assert dump(old.with_name("old.gallery.v1.backup")) == before
+    else:
+        assert dump(old) == before
+        assert backups(old) == []
 
 
-def test_what_is_made_today_is_a_gallery_of_version_1(old, tmp_path, model):
+def test_a_migrated_gallery_is_what_is_made_today(old, tmp_path, model):
     """Whoever changes the tables has to raise the version, and to write a migration."""
     GalleryFile.create(tmp_path / "new.gallery", model).close()
+    GalleryFile.open(old, model).close()
     tables = "SELECT name, sql FROM sqlite_master ORDER BY name"
     with closing(sqlite3.connect(old)) as one, closing(sqlite3.connect(tmp_path / "new.gallery")) as other:
         known, made = ([(n, " ".join(s.split())) for n, s in c.execute(tables) if s] for c in (one, other))
     assert made == known
-    assert dump(tmp_path / "new.gallery")[0] == (1,)
+    assert dump(tmp_path / "new.gallery")[0] == dump(old)[0] == (2,)
+
+
+def test_removing_a_photo_of_a_migrated_gallery_removes_its_shape(old, model):
+    with GalleryFile.open(old, model) as gallery:
+        with gallery.writing() as writer:
+            writer.put_shapes({2: bytes(512), 77: bytes(512)})
+        assert gallery.shapes_of([2, 77]) == {2: bytes(512)}
+        gallery.remove_photos([2])
+        assert gallery.rows("SELECT * FROM shapes") == []
 
 
 def test_an_older_gallery_is_migrated_and_its_copy_kept(old, model, version_3):
@@ -201,6 +220,7 @@ def test_a_migration_waits_for_other_writers_and_says_so(old, model, version_3, 
 def test_an_older_gallery_that_cannot_be_written_says_so(old, model, version_3, monkeypatch):
     before = dump(old)
     monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(schema, "READABLE_SINCE", 3)
     with pytest.raises(
         UnwritableState, match=r"older format version 1 .* brought to 3.*cannot be written.*open the copy"
     ):
@@ -213,7 +233,7 @@ def test_a_newer_gallery_is_refused_and_the_package_is_to_be_upgraded(old, model
     with closing(sqlite3.connect(old)) as other:
         other.execute("PRAGMA user_version = 7")
     for way_in in (GalleryFile.open, GalleryFile.create):
-        with pytest.raises(IncompatibleGallery, match=r"format version 7, .* reads 1\. .*newer.*pip install --upgrade"):
+        with pytest.raises(IncompatibleGallery, match=r"format version 7, .* reads 2\. .*newer.*pip install --upgrade"):
             way_in(old, model)
 
 

@@ -14,6 +14,7 @@ from sketchhash.codes import hamming, pack
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnreadableImage
 from sketchhash.gallery import GalleryFile, Hit, PhotoFile, Searcher, index, index_events
 from sketchhash.imaging import Drawing, Limits
+from sketchhash.tokens.shape import describe_contours
 
 BITS = 32
 
@@ -220,7 +221,10 @@ def test_a_drawing_is_found_by_in_whatever_form_it_comes(searcher, model, tmp_pa
     drawing = Drawing.from_json(DRAWING)
     expected = searcher.search(drawing, 5)
     (values,) = model.encode_drawing(drawing)
-    assert expected == searcher.gallery.search(values, 5) == searcher.by_values(values, 5)
+    prepared = searcher.prepare(drawing)
+    assert expected == searcher.by_values(values, 5, asked=prepared)
+    assert expected == searcher.gallery.search(values, 5, shape=searcher.shape_of(prepared))
+    assert searcher.gallery.search(values, 5) == searcher.by_values(values, 5)
     content = json.dumps(DRAWING).encode()
     (tmp_path / "strokes.json").write_bytes(b"\n " + content)
     arrays = [np.array(stroke) for stroke in DRAWING]
@@ -254,8 +258,40 @@ def test_hits_are_reranked_unless_told_otherwise(searcher):
     values = searcher.encode(searcher.prepare(DRAWING))
     by_distance = searcher.search(DRAWING, 30, rerank=False)
     assert [(hit.distance, hit.id) for hit in by_distance] == sorted((hit.distance, hit.id) for hit in by_distance)
-    scores = [float(searcher.values_of(hit.id) @ values.astype(float)) for hit in searcher.search(DRAWING, 30)]
+    scores = [float(searcher.values_of(hit.id) @ values.astype(float)) for hit in searcher.by_values(values, 30)]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_the_shape_of_a_drawing_decides_among_photos_of_one_code(gallery, model, values):
+    square, slash = [[[0, 0], [9, 0], [9, 9], [0, 9], [0, 0]]], [[[0, 9], [9, 0]]]
+    searcher = Searcher(model, gallery)
+    with gallery.writing() as writer:
+        for name, drawn in (("none", None), ("square", square), ("slash", slash), ("far", [[[0, 0], [9, 9]]])):
+            row = -values[0] if name == "far" else values[0]
+            ink = None if drawn is None else searcher.prepare(drawn).pixels
+            shape = None if ink is None else describe_contours(1 - ink.astype(np.float32) / 255)
+            file = PhotoFile(Path(f"/{name}.jpg"), sha256(name.encode()).hexdigest(), 1, 1)
+            writer.put(file, pack(row[np.newaxis]).tobytes(), b"jpeg", shape)
+
+    def order(drawing, k=9):
+        asked = None if drawing is None else searcher.prepare(drawing)
+        return [hit.path.stem for hit in searcher.by_values(values[0], k, asked=asked)]
+
+    assert order(None) == ["none", "square", "slash", "far"]
+    assert order(square) == ["square", "none", "slash", "far"]
+    assert order(slash) == ["slash", "none", "square", "far"]
+    assert order(slash, k=1) == ["slash"]
+
+
+def test_a_photo_as_query_has_no_shape(searcher):
+    assert searcher.shape_of(searcher.prepare(np.zeros((9, 9, 3), np.uint8), "photo")) is None
+
+
+def test_shapes_of_another_version_count_as_missing(gallery, put, values):
+    photo = put("/a.jpg", values[0])
+    gallery.rows("INSERT INTO shapes VALUES (?, 0, ?)", photo, bytes(512))
+    assert gallery.shapes_of([photo]) == {}
+    assert gallery.count_without_shape() == 1
 
 
 def test_similar_photos_leave_the_photo_itself_out(searcher):

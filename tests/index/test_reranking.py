@@ -42,3 +42,25 @@ def test_codes_of_other_hits_or_widths_are_refused():
     for shape in [(2, 8), (3, 4)]:
         with pytest.raises(BadArgument, match="3 hits and 64 values"):
             rerank(hits, np.zeros(shape, dtype=np.uint8), np.ones(64))
+
+
+def test_fits_decide_among_nearly_equal_codes_only():
+    values = np.ones(256)
+    codes = np.full((5, 32), 255, dtype=np.uint8)
+    codes[1, 0], codes[2, :2], codes[3, :16], codes[4, :16] = 0, 0, 0, 0
+    codes[4, 31] = 254
+    hits = Hits(np.arange(5), np.array([0, 8, 16, 128, 129], dtype=np.uint16))
+    fits = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    assert rerank(hits, codes, values, fits).ids.tolist() == [2, 1, 0, 4, 3]
+    assert rerank(hits, codes, values, -fits).ids.tolist() == [0, 1, 2, 3, 4]
+    assert rerank(hits, codes, values, np.zeros(5)).ids.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_hits_of_many_kinds_keep_their_order_and_equal_codes_their_fits():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(rng.integers(0, 256, (60, 32), dtype=np.uint8), 2, axis=0)
+    values, fits = rng.standard_normal(256), np.tile([0.0, 1.0], 60)
+    hits = Hits(np.arange(120), np.zeros(120, dtype=np.uint16))
+    plain, shaped = rerank(hits, codes, values), rerank(hits, codes, values, fits)
+    np.testing.assert_array_equal(shaped.ids // 2, plain.ids // 2)
+    assert (shaped.ids[::2] % 2 == 1).all()

@@ -1,4 +1,4 @@
-"""``sketchhash gallery``: look at a gallery, check it, copy it, export it."""
+"""``sketchhash gallery``: look at a gallery, check it, complete it, copy it, export it."""
 
 from __future__ import annotations
 
@@ -118,6 +118,22 @@ def duplicates(
         typer.echo(exact_json([[photo.path for photo in group] for group in groups], indent=2))
         return
     typer.echo("\n\n".join("\n".join(printable(photo.path) for photo in group) for group in groups), nl=bool(groups))
+
+
+@app.command()
+def shapes(gallery: GalleryPath, model: ModelFolder = None) -> None:
+    """Describe the shapes of photos that were indexed by an older version, from their thumbnails."""
+    from sketchhash.gallery import GalleryFile, fill_shapes
+
+    loaded = load_model(model)
+    with GalleryFile.open(gallery, loaded) as opened:
+        missing, done = opened.count_without_shape(), 0
+        with progress("describing photos", missing) as advance:
+            for described in fill_shapes(opened, loaded):
+                done += described
+                for _ in range(described):
+                    advance()
+    typer.echo(f"{done:,} described, {missing - done:,} without a shape")
 
 
 @app.command()

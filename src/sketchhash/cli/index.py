@@ -73,6 +73,9 @@ def index(
             raise typer.Exit(INTERRUPTED) from None
         if len(opened) and not json:
             at = "" if gallery == default_gallery() else f" --gallery {printable(gallery)}"
+            if missing := opened.count_without_shape():
+                say(f"{missing:,} photos were indexed before shapes were kept, which order hits of equal codes.")
+                say(f"To fill them in without encoding photos again, type: sketchhash gallery shapes{at}")
             say(f"To search by drawing, type: sketchhash serve --open{at}")
 
 

@@ -7,7 +7,7 @@ where it stopped, an older copy gets only what is new, and an equal one costs tw
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,8 @@ def copy_photos(source: OpenGallery, target: OpenGallery, prune: bool = False) -
             f"({source.model.fingerprint[:12]}), those of {target.place} from {target.model.name!r} "
             f"({target.model.fingerprint[:12]}). Name another target."
         )
-    wanted, there = _summarise(source), _summarise(target)
+    with_shapes = source.keeps_shapes and target.keeps_shapes
+    wanted, there = _summarise(source, with_shapes), _summarise(target, with_shapes)
     extra = _check_target(source, target, wanted, there, prune)
     for start in range(0, len(extra), _REMOVED_AT_ONCE):
         target.remove_photos(extra[start : start + _REMOVED_AT_ONCE].tolist())
@@ -69,10 +70,10 @@ _SUMMARY = np.dtype([("id", np.int64), ("digest", np.uint64), ("content", np.uin
 _Rows = NDArray[np.void]
 
 
-def _summarise(gallery: OpenGallery) -> _Rows:
+def _summarise(gallery: OpenGallery, with_shapes: bool) -> _Rows:
     """Read all rows, and keep 24 bytes of each."""
-    rows = ((row.photo.id, row.digest(), int(row.photo.sha256[:16], 16)) for page in gallery.pages() for row in page)
-    return np.fromiter(rows, dtype=_SUMMARY)
+    rows = (row if with_shapes else replace(row, shape=None) for page in gallery.pages() for row in page)
+    return np.fromiter(((row.photo.id, row.digest(), int(row.photo.sha256[:16], 16)) for row in rows), dtype=_SUMMARY)
 
 
 def _pairs(rows: _Rows) -> _Rows:

@@ -18,10 +18,13 @@ from sketchhash.gallery.photos import PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
 from sketchhash.index import Hits, rerank
 from sketchhash.model import Model
+from sketchhash.tokens.shape import ShapeQuery
 
 
 class EngineGallery(ABC):
     """An `OpenGallery` that any number of servers search and write at the same time; nothing of it is kept here."""
+
+    keeps_shapes: bool
 
     def __init__(self, place: str, model: GalleryModel) -> None:
         """Take the address, as it may be shown, and the model that the codes come from."""
@@ -74,6 +77,7 @@ class EngineGallery(ABC):
         folder: Path | None = None,
         label: str | None = None,
         rerank: bool = True,
+        shape: ShapeQuery | None = None,
     ) -> list[Hit]:
         """Return the ``k`` nearest photos; see `OpenGallery.search`."""
         check_query(values, k, self.model.bits)
@@ -83,7 +87,7 @@ class EngineGallery(ABC):
         staying = np.isin(hits.ids, list(rows))  # another server may have removed a photo meanwhile
         found = Hits(hits.ids[staying], hits.distances[staying])
         if rerank:
-            found = _reranked(found, rows, values)
+            found = _reranked(found, rows, values, shape)
         return [
             Hit(each, distance, rows[each].photo.path, rows[each].photo.label)
             for each, distance in zip(found.ids[:k].tolist(), found.distances[:k].tolist(), strict=True)
@@ -172,7 +176,10 @@ class EngineGallery(ABC):
         """Return at most ``most`` photos, spread evenly over when they were indexed."""
 
 
-def _reranked(hits: Hits, rows: Mapping[int, PhotoRow], values: NDArray[Any]) -> Hits:
-    codes = np.frombuffer(b"".join(rows[each].code for each in hits.ids.tolist()), dtype=np.uint8)
-    best = rerank(hits, codes.reshape(len(hits), len(values) // 8), values)
+def _reranked(hits: Hits, rows: Mapping[int, PhotoRow], values: NDArray[Any], shape: ShapeQuery | None) -> Hits:
+    ids = hits.ids.tolist()
+    codes = np.frombuffer(b"".join(rows[each].code for each in ids), dtype=np.uint8)
+    shapes = {each: kept for each in ids if (kept := rows[each].shape) is not None}
+    fits = None if shape is None else shape.fits(shapes, ids)
+    best = rerank(hits, codes.reshape(len(hits), len(values) // 8), values, fits)
     return Hits(best.ids, best.distances)

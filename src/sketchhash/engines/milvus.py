@@ -137,6 +137,7 @@ class Collection:
             fields = {each["name"]: each["params"] for each in described["fields"]}
             if "id" not in fields or "dim" not in fields.get("code", {}):
                 raise BadArgument(f"The collection {name!r} on {server.address.shown} was not made by sketchhash.")
+            self.columns = frozenset(fields)
             self.bits = int(fields["code"]["dim"])
             index = server.client.describe_index(name, "code", timeout=server.timeout)
             if index is None:

@@ -1,4 +1,4 @@
-"""A gallery on Milvus: one collection of photos with their codes, one of thumbnails.
+"""A gallery on Milvus: one collection of photos with their codes and shapes, one of thumbnails.
 
 Thumbnails have a collection of their own, so that searching does not carry them. They are written before their
 photos and removed after them: a photo that can be found has one.
@@ -32,6 +32,7 @@ from sketchhash.gallery.photos import PhotoRecord, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
 from sketchhash.gallery.schema import other_format
 from sketchhash.index.protocol import Hits, Wanted
+from sketchhash.tokens.shape import SHAPE_VERSION
 
 LONGEST = 65_535
 """Bytes of text in one field of a row."""
@@ -47,6 +48,7 @@ _KINDS: Mapping[str, Kind] = {"BIN_FLAT": "BIN_FLAT", "BIN_IVF_FLAT": "BIN_IVF_F
 _COUNTED_EVERY = 60.0
 
 _TEXTS = {"path": LONGEST, "label": LONGEST, "sha256": 64}
+_SHAPE = {"shape": 1024}  # collections of before there were shapes have no such column, and cannot get one
 _NUMBERS = ("size", "mtime_ns", "has_label", "indexed_at_us")
 _PIECES = {"jpeg": LONGEST, "jpeg_end": LONGEST}
 _NO_CODE = bytes(1)  # Milvus has no collection without vectors
@@ -70,6 +72,8 @@ class MilvusGallery(EngineGallery):
         super().__init__(address.shown, _model(self._photo_rows, address))
         probes = address.number("nprobe", 0) if "nprobe" in address.options else None
         self._search = ExactSearch(self._photo_rows, probes)
+        self.keeps_shapes = _SHAPE.keys() <= self._photo_rows.columns
+        self._columns = [name for name in ("code", *_TEXTS, *_SHAPE, *_NUMBERS) if name in self._photo_rows.columns]
         self._turn = Lock()
         self._overview: tuple[float, RowOverview] | None = None
 
@@ -116,12 +120,12 @@ class MilvusGallery(EngineGallery):
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
         """Return the rows of some ids, by id."""
-        found = self._photo_rows.rows(ids, ["code", *_TEXTS, *_NUMBERS])
+        found = self._photo_rows.rows(ids, self._columns)
         return {photo: _photo_row(row) for photo, row in found.items()}
 
     def pages(self) -> Iterator[list[PhotoRow]]:
         """Yield all rows, by id, in pages."""
-        for page in self._photo_rows.pages(["code", *_TEXTS, *_NUMBERS]):
+        for page in self._photo_rows.pages(self._columns):
             yield [_photo_row(row) for row in page]
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
@@ -132,7 +136,7 @@ class MilvusGallery(EngineGallery):
     def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
         """Write photos; after an error some of them may be there, and all may be put again."""
         self._thumbnail_rows.put([_thumbnail_row(row.photo.id, thumbnails[row.photo.id]) for row in rows])
-        self._photo_rows.put([_milvus_row(row) for row in rows])
+        self._photo_rows.put([{name: row[name] for name in ("id", *self._columns)} for row in map(_milvus_row, rows)])
 
     def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
@@ -293,7 +297,7 @@ def _layout(address: Address, model: GalleryModel) -> CollectionLayout:
     if name not in _KINDS:
         raise UnknownName("index of Milvus", name, _KINDS)
     about = json.dumps({"sketchhash": _FORMAT, "model": model.name, "fingerprint": model.fingerprint})
-    return CollectionLayout(model.bits, _TEXTS, _NUMBERS, about, _KINDS[name], address.number("nlist", 128))
+    return CollectionLayout(model.bits, _TEXTS | _SHAPE, _NUMBERS, about, _KINDS[name], address.number("nlist", 128))
 
 
 def _model(collection: Collection, address: Address) -> GalleryModel:
@@ -321,6 +325,7 @@ def _milvus_row(row: PhotoRow) -> Row:
         "label": stored_text((photo.label or "").encode()),
         "has_label": int(photo.label is not None),
         "sha256": photo.sha256,
+        "shape": "" if row.shape is None else f"{SHAPE_VERSION}:{b64encode(row.shape).decode('ascii')}",
         "size": photo.size,
         "mtime_ns": photo.mtime_ns,
         "indexed_at_us": (photo.indexed_at - _EPOCH) // timedelta(microseconds=1),
@@ -337,7 +342,8 @@ def _photo_row(row: Row) -> PhotoRow:
         id=row["id"],
         indexed_at=_when(row["indexed_at_us"]),
     )
-    return PhotoRow(photo, code_of(row))
+    version, _, shape = row.get("shape", "").partition(":")
+    return PhotoRow(photo, code_of(row), b64decode(shape) if version == str(SHAPE_VERSION) else None)
 
 
 def _when(microseconds: int) -> datetime:

@@ -1,4 +1,4 @@
-"""A gallery in PostgreSQL: photos, codes and thumbnails in tables of one schema.
+"""A gallery in PostgreSQL: photos, codes, shapes and thumbnails in tables of one schema.
 
 Each batch of changes is one transaction, and raises the revision, so that counts are made anew.
 """
@@ -22,6 +22,7 @@ from sketchhash.gallery.photos import PhotoRecord, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
 from sketchhash.gallery.schema import other_format
 from sketchhash.index.protocol import Hits, Wanted
+from sketchhash.tokens.shape import SHAPE_VERSION
 
 _T = TypeVar("_T")
 
@@ -42,7 +43,18 @@ _TABLES = (
     "CREATE INDEX photos_by_label ON photos (label)",
     "CREATE TABLE thumbnails (photo bigint PRIMARY KEY, jpeg bytea NOT NULL)",
 )
-_ROWS = "SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text FROM photos JOIN codes USING (id)"
+_SHAPES = """CREATE TABLE IF NOT EXISTS shapes (
+        photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
+        version integer NOT NULL,
+        shape bytea NOT NULL
+    )"""
+_ROWS = f"""
+    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape FROM photos JOIN codes USING (id)
+    LEFT JOIN shapes ON shapes.photo = id AND version = {SHAPE_VERSION}
+"""
+_ROWS_WITHOUT_SHAPES = """
+    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, NULL FROM photos JOIN codes USING (id)
+"""
 _PUT = """
     INSERT INTO photos (id, path, sha256, size, mtime_ns, label, indexed_at) VALUES (%s, %s, %s, %s, %s, %s, %s)
 """
@@ -86,6 +98,9 @@ class PostgresGallery(EngineGallery):
         super().__init__(f"{database.address.shown} ({database.schema})", model)
         self._codes = _code_table(database, model)
         self._counted = "", 0
+        # A gallery of before there were shapes has them once it was copied to again.
+        (self.keeps_shapes,) = database.rows("SELECT to_regclass(%s) IS NOT NULL", f"{database.schema}.shapes")[0]
+        self._rows = _ROWS if self.keeps_shapes else _ROWS_WITHOUT_SHAPES
 
     @classmethod
     def open(cls, address: str) -> Self:
@@ -111,6 +126,7 @@ class PostgresGallery(EngineGallery):
                         "INSERT INTO settings (name, value) VALUES (%s, %s)",
                         [*about.items(), ("format", _FORMAT), ("revision", "0")],
                     )
+            connection.execute(_SHAPES)
         return cls(database)
 
     def close(self) -> None:
@@ -141,13 +157,13 @@ class PostgresGallery(EngineGallery):
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
         """Return the rows of some ids, by id."""
-        found = self._database.rows(f"{_ROWS} WHERE id = ANY(%s::bigint[])", list(ids))
+        found = self._database.rows(f"{self._rows} WHERE id = ANY(%s::bigint[])", list(ids))
         return {columns[0]: _row(columns) for columns in found}
 
     def pages(self) -> Iterator[list[PhotoRow]]:
         """Yield all rows, by id, in pages."""
         last = -(2**63)
-        while page := self._database.rows(f"{_ROWS} WHERE id > %s ORDER BY id LIMIT %s", last, _PAGE):
+        while page := self._database.rows(f"{self._rows} WHERE id > %s ORDER BY id LIMIT %s", last, _PAGE):
             yield [_row(columns) for columns in page]
             last = page[-1][0]
 
@@ -170,6 +186,9 @@ class PostgresGallery(EngineGallery):
                 "INSERT INTO thumbnails (photo, jpeg) VALUES (%s, %s)", [(each, thumbnails[each]) for each in ids]
             )
             self._codes.write(connection, ids, codes)
+            shapes = [(row.photo.id, SHAPE_VERSION, row.shape) for row in rows if row.shape is not None]
+            if self.keeps_shapes:
+                cursor.executemany("INSERT INTO shapes (photo, version, shape) VALUES (%s, %s, %s)", shapes)
 
     def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
@@ -240,9 +259,11 @@ def _columns(photo: PhotoRecord) -> tuple[object, ...]:
 
 
 def _row(columns: Sequence[Any]) -> PhotoRow:
-    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code = columns
+    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape = columns
     when: datetime = indexed_at.astimezone(UTC)
     place = Path(os.fsdecode(bytes(path)))
     return PhotoRow(
-        PhotoRecord(place, bytes(sha256).hex(), size, mtime_ns, label, id=photo_id, indexed_at=when), packed(code)
+        PhotoRecord(place, bytes(sha256).hex(), size, mtime_ns, label, id=photo_id, indexed_at=when),
+        packed(code),
+        None if shape is None else bytes(shape),
     )

@@ -3,8 +3,8 @@
     folders ──► photos (walk, read) ──► indexing (workers encode) ──► database ──► memory_index ──► search ──► hits
 
 `GalleryFile` opens or makes the file, `index` and `watch_folders` bring it up to date with folders, and a `Searcher`
-answers drawings while they do. `verify`, `exact_duplicates` and `near_duplicates` look after it. An `OpenGallery` may
-as well be kept on an engine: see `sketchhash.engines`.
+answers drawings while they do. `verify`, `exact_duplicates`, `near_duplicates` and `fill_shapes` look after it. An
+`OpenGallery` may as well be kept on an engine: see `sketchhash.engines`.
 """
 
 from sketchhash.gallery.database import GalleryFile
@@ -22,7 +22,7 @@ from sketchhash.gallery.indexing import (
 from sketchhash.gallery.photos import Failure, PhotoFile, PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, OpenGallery, PhotoRow, Sample
 from sketchhash.gallery.search import Answer, Picture, Prepared, Query, Searcher
-from sketchhash.gallery.upkeep import Checked, PhotoProblem, exact_duplicates, near_duplicates, verify
+from sketchhash.gallery.upkeep import Checked, PhotoProblem, exact_duplicates, fill_shapes, near_duplicates, verify
 from sketchhash.gallery.watch import watch_folders
 from sketchhash.gallery.workers import WorkerProcesses, Workers, WorkerThreads
 
@@ -54,6 +54,7 @@ __all__ = [
     "WorkerThreads",
     "Workers",
     "exact_duplicates",
+    "fill_shapes",
     "index",
     "index_events",
     "near_duplicates",

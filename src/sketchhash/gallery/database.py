@@ -1,4 +1,4 @@
-"""A gallery in one SQLite file: photos with their codes and thumbnails.
+"""A gallery in one SQLite file: photos with their codes, shapes and thumbnails.
 
 All SQL is here, in `schema` (tables, migrations) and in `writer` (what indexing changes).
 
@@ -30,6 +30,7 @@ from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow
 from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction
 from sketchhash.gallery.writer import Writer
 from sketchhash.model import Model
+from sketchhash.tokens.shape import SHAPE_VERSION, ShapeQuery
 
 _PAGE = 1000
 
@@ -52,6 +53,8 @@ _AT_PLACES = """
         SELECT (SELECT min(photo) FROM codes WHERE photo >= value) FROM json_each(?)
     )
 """
+_SHAPE_OF = f"(SELECT shape FROM shapes WHERE shapes.photo = id AND version = {SHAPE_VERSION})"
+_LACKS_SHAPE = f"NOT EXISTS (SELECT 1 FROM shapes WHERE shapes.photo = id AND version = {SHAPE_VERSION})"
 _EQUAL_FILES = f"""
     SELECT {_COLUMNS} FROM photos
     WHERE sha256 IN (SELECT sha256 FROM photos GROUP BY sha256 HAVING count(*) > 1)
@@ -151,6 +154,11 @@ class GalleryFile:
         with self._turn, explained(self.path):
             return read_model(self._connection)
 
+    @property
+    def keeps_shapes(self) -> bool:
+        """Whether there is a table of shapes: an old file that cannot be written has none."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'shapes'"))
+
     def require(self, model: Model | None) -> None:
         """Raise `IncompatibleGallery` if the codes come from another model; None stands for any."""
         own = self.model
@@ -173,10 +181,16 @@ class GalleryFile:
         return int(photos)
 
     def search(
-        self, values: NDArray[Any], k: int, folder: Path | None = None, label: str | None = None, rerank: bool = True
+        self,
+        values: NDArray[Any],
+        k: int,
+        folder: Path | None = None,
+        label: str | None = None,
+        rerank: bool = True,
+        shape: ShapeQuery | None = None,
     ) -> list[Hit]:
         """Return the ``k`` nearest photos; see `OpenGallery.search`."""
-        return self._searched().search(values, k, folder, label, rerank)
+        return self._searched().search(values, k, folder, label, rerank, shape)
 
     def _searched(self, lasting: bool = False) -> MemoryIndex:
         with self._opening:
@@ -253,6 +267,25 @@ class GalleryFile:
         return np.frombuffer(b"".join(codes[photo] for photo in ids), dtype=np.uint8).reshape(
             len(ids), self.model.bits // 8
         )
+
+    def shapes_of(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the shapes of some photos, by id; photos indexed before there were shapes have none."""
+        if not self.keeps_shapes:
+            return {}
+        query = f"SELECT photo, shape FROM shapes WHERE photo IN {_THESE} AND version = ?"
+        return dict(self.rows(query, json.dumps(list(ids)), SHAPE_VERSION))
+
+    def without_shape(self, after: int, most: int) -> list[int]:
+        """Return the ids above ``after``, ascending, of at most ``most`` photos that have no shape."""
+        query = f"SELECT id FROM photos WHERE id > ? AND {_LACKS_SHAPE} ORDER BY id LIMIT ?"
+        return [photo for (photo,) in self.rows(query, after, most)] if self.keeps_shapes else []
+
+    def count_without_shape(self) -> int:
+        """Count the photos that have no shape; in a file without room for shapes none is missing."""
+        if not self.keeps_shapes:
+            return 0
+        ((photos,),) = self.rows(f"SELECT count(*) FROM photos WHERE {_LACKS_SHAPE}")
+        return int(photos)
 
     def read_codes(self, after: int = 0) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the ids, ascending, and the codes ``(photos, bits // 8)`` of photos with ids above ``after``."""
@@ -333,10 +366,13 @@ class GalleryFile:
 
     def pages(self) -> Iterator[list[PhotoRow]]:
         """Yield all rows, by id, in pages."""
-        query = f"SELECT {_COLUMNS}, code FROM photos JOIN codes ON photo = id WHERE id > ? ORDER BY id LIMIT ?"
+        shape = _SHAPE_OF if self.keeps_shapes else "NULL"
+        query = (
+            f"SELECT {_COLUMNS}, code, {shape} FROM photos JOIN codes ON photo = id WHERE id > ? ORDER BY id LIMIT ?"
+        )
         last = 0
         while page := self.rows(query, last, _PAGE):
-            yield (rows := [PhotoRow(_record(columns[:-1]), columns[-1]) for columns in page])
+            yield (rows := [PhotoRow(_record(columns[:-2]), *columns[-2:]) for columns in page])
             last = rows[-1].photo.id
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
@@ -345,7 +381,7 @@ class GalleryFile:
 
     def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
         """Write photos, all of them or none."""
-        with self.writing():
+        with self.writing() as writer:
             for row in rows:
                 photo, path = row.photo, os.fsencode(row.photo.path)
                 content, when = bytes.fromhex(photo.sha256), photo.indexed_at.timestamp()
@@ -353,6 +389,8 @@ class GalleryFile:
                 self.rows(_PUT_PHOTO, photo.id, path, content, photo.size, photo.mtime_ns, photo.label, when)
                 self.rows(_PUT_CODE, photo.id, row.code)
                 self.rows("REPLACE INTO thumbnails (photo, jpeg) VALUES (?, ?)", photo.id, thumbnails[photo.id])
+                self.rows("DELETE FROM shapes WHERE photo = ?", photo.id)
+            writer.put_shapes({row.photo.id: row.shape for row in rows if row.shape is not None})
 
     def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""

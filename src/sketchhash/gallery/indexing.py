@@ -248,7 +248,7 @@ def _store(
 def _put(writer: Writer, result: PhotoFile | Encoded) -> Change | None:
     if isinstance(result, PhotoFile):
         return writer.put_known(result)
-    return writer.put(result.file, result.code, result.thumbnail)
+    return writer.put(result.file, result.code, result.thumbnail, result.shape)
 
 
 def _prune(gallery: GalleryFile, model: Model, places: Iterable[Path]) -> Generator[Waiting, None, list[_Outcome]]:

@@ -17,12 +17,15 @@ from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
 from sketchhash.gallery.protocol import Hit
 from sketchhash.index import Index, build_index, rerank, scan_index
+from sketchhash.tokens.shape import ShapeQuery
 
 if TYPE_CHECKING:
     from sketchhash.gallery.database import GalleryFile
 
 RERANKED = 200
 """Hits that are re-ranked at least, so that a photo a little farther off can still come out first."""
+SHAPED = 1000
+"""Hits that are re-ranked at least if their shapes decide: many photos of a kind share one code."""
 
 
 class MemoryIndex:
@@ -52,7 +55,15 @@ class MemoryIndex:
         """Count the photos, as of the last search."""
         return len(self._index)
 
-    def search(self, values: NDArray[Any], k: int, folder: Path | None, label: str | None, reranked: bool) -> list[Hit]:
+    def search(
+        self,
+        values: NDArray[Any],
+        k: int,
+        folder: Path | None,
+        label: str | None,
+        reranked: bool,
+        shape: ShapeQuery | None = None,
+    ) -> list[Hit]:
         """Return the ``k`` nearest photos; see `OpenGallery.search`."""
         check_query(values, k, self._bits)
         with self._turn, self._gallery.snapshot():
@@ -62,8 +73,10 @@ class MemoryIndex:
             if not reranked:
                 (hits,) = self._index.search(code, k, among)
                 return self._about(hits.ids, hits.distances)
-            (hits,) = self._index.search(code, max(k, RERANKED), among)
-            best = rerank(hits, self._gallery.codes_of(hits.ids.tolist()), values)
+            (hits,) = self._index.search(code, max(k, SHAPED if shape else RERANKED), among)
+            ids = hits.ids.tolist()
+            fits = None if shape is None else shape.fits(self._gallery.shapes_of(ids), ids)
+            best = rerank(hits, self._gallery.codes_of(ids), values, fits)
             return self._about(best.ids[:k], best.distances[:k])
 
     def _refresh(self) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sketchhash.gallery.photos import PhotoRecord
 from sketchhash.model import Model
+from sketchhash.tokens.shape import ShapeQuery
 
 
 @dataclass(frozen=True)
@@ -76,16 +77,18 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class PhotoRow:
-    """A photo and its packed code, as they are copied from one gallery to another."""
+    """A photo, its packed code and its shape, if it has one, as they are copied from one gallery to another."""
 
     photo: PhotoRecord
     code: bytes
+    shape: bytes | None = None
 
     def digest(self) -> int:
         """Return a number that two rows share only if they are equal, but for one chance in 2**64."""
         photo = self.photo
         when = photo.indexed_at.isoformat()
-        fields = (os.fsencode(photo.path), photo.sha256, photo.size, photo.mtime_ns, photo.label, when, self.code)
+        file = (os.fsencode(photo.path), photo.sha256, photo.size, photo.mtime_ns, photo.label, when)
+        fields = (*file, self.code, self.shape)
         return int.from_bytes(blake2b(repr(fields).encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big")
 
 
@@ -100,6 +103,11 @@ class OpenGallery(Protocol):
     @property
     def model(self) -> GalleryModel:
         """The model that encoded the photos."""
+        ...
+
+    @property
+    def keeps_shapes(self) -> bool:
+        """Whether it has room for shapes; galleries that were made before there were any may have none."""
         ...
 
     def close(self) -> None:
@@ -133,7 +141,13 @@ class OpenGallery(Protocol):
         ...
 
     def search(
-        self, values: NDArray[Any], k: int, folder: Path | None = None, label: str | None = None, rerank: bool = True
+        self,
+        values: NDArray[Any],
+        k: int,
+        folder: Path | None = None,
+        label: str | None = None,
+        rerank: bool = True,
+        shape: ShapeQuery | None = None,
     ) -> list[Hit]:
         """Return the ``k`` nearest photos.
 
@@ -145,6 +159,7 @@ class OpenGallery(Protocol):
             rerank: Order the nearest photos, a few hundred at least, by how well they agree with the values
                 themselves and not only with their signs, and equal ones by (distance, id); see
                 `sketchhash.index.rerank`. Otherwise hits are ordered by (distance, id).
+            shape: What was drawn: it decides the order of re-ranked hits whose codes agree about equally well.
         """
         ...
 

@@ -1,12 +1,13 @@
 """The SQLite file of a gallery: its tables, how it is opened and brought up to date, and what SQLite's errors mean.
 
-Codes and thumbnails have tables of their own: opening a gallery reads every code, and should not turn the pages
-that hold everything else. The removal of a code is logged, so that a reader that has the codes in memory can follow:
-codes of greater ids are new, removals of greater numbers are news.
+Codes, shapes and thumbnails have tables of their own: opening a gallery reads every code, and should not turn the
+pages that hold everything else. The removal of a code is logged, so that a reader that has the codes in memory can
+follow: codes of greater ids are new, removals of greater numbers are news.
 
 The version of the format is the file's ``user_version``. A file of an older version is migrated when it is opened, in
-one transaction, and a copy of it as it was is kept beside it. To change the format, change `_TABLES`, raise
-`SCHEMA_VERSION`, and add the statements that do the same to an older file to `MIGRATIONS`.
+one transaction, and a copy of it as it was is kept beside it; where it cannot be written, it is read as it is. To
+change the format, change `_TABLES`, raise `SCHEMA_VERSION`, and add the statements that do the same to an older file to
+`MIGRATIONS`.
 """
 
 from __future__ import annotations
@@ -28,10 +29,20 @@ from sketchhash.errors import (
 )
 from sketchhash.gallery.protocol import GalleryModel
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-MIGRATIONS: Mapping[int, Iterable[str]] = {}
+_SHAPES = "CREATE TABLE shapes (photo INTEGER PRIMARY KEY, version INTEGER NOT NULL, shape BLOB NOT NULL)"
+_PHOTO_REMOVED = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
+        DELETE FROM codes WHERE photo = OLD.id;
+        DELETE FROM shapes WHERE photo = OLD.id;
+        DELETE FROM thumbnails WHERE photo = OLD.id;
+    END"""
+
+MIGRATIONS: Mapping[int, Iterable[str]] = {1: (_SHAPES, "DROP TRIGGER photo_removed", _PHOTO_REMOVED)}
 """The statements that bring a file from each older version to the next."""
+
+READABLE_SINCE = 1
+"""Files from this version on are read as they are where they cannot be written."""
 
 APPLICATION_ID = int.from_bytes(b"SkHa")
 
@@ -54,12 +65,10 @@ _TABLES = (
     "CREATE INDEX photos_by_content ON photos (sha256)",
     "CREATE INDEX photos_by_label ON photos (label)",
     "CREATE TABLE codes (photo INTEGER PRIMARY KEY, code BLOB NOT NULL)",
+    _SHAPES,
     "CREATE TABLE thumbnails (photo INTEGER PRIMARY KEY, jpeg BLOB NOT NULL)",
     "CREATE TABLE removals (number INTEGER PRIMARY KEY AUTOINCREMENT, photo INTEGER NOT NULL)",
-    """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
-        DELETE FROM codes WHERE photo = OLD.id;
-        DELETE FROM thumbnails WHERE photo = OLD.id;
-    END""",
+    _PHOTO_REMOVED,
     """CREATE TRIGGER code_removed AFTER DELETE ON codes BEGIN
         INSERT INTO removals (photo) VALUES (OLD.photo);
     END""",
@@ -113,7 +122,7 @@ def require_gallery(connection: sqlite3.Connection, path: Path) -> None:
     Raises:
         DamagedState: If the file is not a gallery.
         IncompatibleGallery: If it has a newer format than this version reads, or an unknown one.
-        UnwritableState: If it has an older format, and cannot be written.
+        UnwritableState: If it has an older format than can be read as it is, and cannot be written.
     """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
@@ -126,6 +135,8 @@ def require_gallery(connection: sqlite3.Connection, path: Path) -> None:
         return
     if version > SCHEMA_VERSION or not all(step in MIGRATIONS for step in range(version, SCHEMA_VERSION)):
         raise other_format(str(path), version, SCHEMA_VERSION)
+    if version >= READABLE_SINCE and _access(path, create=False) != _WRITABLE:
+        return
     _migrate(connection, path)
 
 

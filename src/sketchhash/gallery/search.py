@@ -1,6 +1,6 @@
 """Search a gallery with a model: by a drawing, by a picture of a sketch, by a photo.
 
-    query ──► prepare (ink or pixels) ──► encode (values) ──► by_values (hits)
+    query ──► prepare (ink or pixels) ──► encode (values) ──► by_values (hits; a sketch's shape decides among equals)
 
 This is the one place that knows at which size pictures are decoded, how drawings are inked and that hits are
 re-ranked; the command line, the Python interface and the service all search through it.
@@ -26,6 +26,7 @@ from sketchhash.gallery.protocol import Hit, OpenGallery
 from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_sketch, run, share_of_ink
 from sketchhash.model import Calibration, Judgement, Model, QueryKind, Verdict
 from sketchhash.model.calibration import FIRST_HITS
+from sketchhash.tokens.shape import ShapeQuery
 
 Kind = Literal["sketch", "photo"]
 Picture = Path | bytes | NDArray[np.uint8] | Image.Image
@@ -113,7 +114,8 @@ class Searcher:
             folder: Only photos at any depth below this folder.
             label: Only photos with this label.
             rerank: Order the nearest by how well they agree with the output of the network, and not only with its
-                signs; equal ones by (distance, id). Otherwise hits are ordered by (distance, id).
+                signs, and those that agree about equally well by how well they fit a sketch's shape; equal ones by
+                (distance, id). Otherwise hits are ordered by (distance, id).
         """
         prepared = self.prepare(query, kind)
         values = self.encode(prepared)
@@ -137,9 +139,11 @@ class Searcher:
             folder: Only photos at any depth below this folder.
             label: Only photos with this label.
             rerank: See `search`.
-            asked: What the values were made from; without it they are taken for those of a photo.
+            asked: What the values were made from; without it they are taken for those of a photo. The shape of a
+                sketch decides among photos of nearly equal codes.
         """
-        hits = self.gallery.search(values, max(k, FIRST_HITS), folder, label, rerank)
+        shape = None if asked is None else self.shape_of(asked)
+        hits = self.gallery.search(values, max(k, FIRST_HITS), folder, label, rerank, shape)
         return self._judged(hits, k, partial(self._judge, values=values, asked=asked))
 
     def by_category(
@@ -208,6 +212,10 @@ class Searcher:
         else:
             (values,) = self.model.encode_photos([prepared.pixels])
         return np.asarray(values)
+
+    def shape_of(self, prepared: Prepared) -> ShapeQuery | None:
+        """Return the shape of a sketch, which decides among photos of equal codes; photos are found without."""
+        return ShapeQuery.of_ink(prepared.pixels) if prepared.kind == "sketch" else None
 
     def values_of(self, photo_id: int) -> NDArray[np.int8]:
         """Return the signs ``(bits,)`` of a photo's code, or raise `BadArgument` if it is not there."""

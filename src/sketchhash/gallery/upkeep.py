@@ -1,11 +1,14 @@
-"""Look after a gallery: check it against its files, and find photos that it has more than once."""
+"""Look after a gallery: check it against its files, find photos that it has more than once, fill in shapes."""
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,7 @@ from sketchhash.gallery.photos import PhotoRecord, decode, is_gone, read_file
 from sketchhash.imaging import read_photo
 from sketchhash.index import build_index
 from sketchhash.model import Model
+from sketchhash.tokens.shape import describe_contours
 
 # Another processor may round differently: values this close to zero may fall on either side.
 _MARGIN = 1e-3
@@ -87,6 +91,33 @@ def near_duplicates(gallery: GalleryFile, radius: int) -> list[list[PhotoRecord]
         for photo, row in zip(ids.tolist(), code_of.tolist(), strict=True):
             members[groups.first(row)].append(photo)
         return [[gallery.photo(photo) for photo in group] for group in members.values() if len(group) > 1]
+
+
+def fill_shapes(gallery: GalleryFile, model: Model) -> Iterator[int]:
+    """Describe the photos that have no shape, and yield after each batch how many were.
+
+    Their contours are found in the thumbnails: no file is read, and no photo is encoded. A photo whose thumbnail is
+    broken stays without; a model that knows no contours describes none.
+    """
+    gallery.require(model)
+    last = 0
+    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        while ids := gallery.without_shape(last, _BLOCK):
+            described = threads.map(partial(_describe, model), gallery.thumbnails(ids).items())
+            shapes = {photo: shape for photo, shape in described if shape is not None}
+            with gallery.writing(model) as writer:
+                writer.put_shapes(shapes)
+            yield len(shapes)
+            last = ids[-1]
+
+
+def _describe(model: Model, thumbnail: tuple[int, bytes]) -> tuple[int, bytes | None]:
+    photo, jpeg = thumbnail
+    try:
+        contours = model.find_contours([read_photo(jpeg)])
+    except UnreadableImage:
+        contours = None
+    return photo, describe_contours(contours[0]) if contours else None
 
 
 def _require_undamaged(gallery: GalleryFile) -> None:

@@ -29,6 +29,7 @@ from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.photos import Failure, PhotoFile, decode, read_file
 from sketchhash.imaging import decoders, thumbnail
 from sketchhash.model import Model, read_manifest
+from sketchhash.tokens.shape import describe_contours
 
 _TRIES = 2
 _PREFIX = 8  # bytes of a SHA-256
@@ -57,6 +58,7 @@ class Encoded:
     file: PhotoFile
     code: bytes
     thumbnail: bytes
+    shape: bytes | None
 
 
 # A file alone stands for one whose content is in the gallery.
@@ -97,14 +99,18 @@ def examine(model: Model, tasks: Iterable[Task], is_known: Callable[[str], bool]
                 fresh.append((file, decode(content, model, decoders.shared().run)))
         except UnreadableImage as problem:
             results.append(Failure(task.path, str(problem)))
-    codes = _encode(model, [pixels for _, pixels in fresh])
-    results += (Encoded(file, code, thumbnail(pixels)) for (file, pixels), code in zip(fresh, codes, strict=True))
+    encodings = _encode(model, [pixels for _, pixels in fresh])
+    for (file, pixels), (code, shape) in zip(fresh, encodings, strict=True):
+        results.append(Encoded(file, code, thumbnail(pixels), shape))
     return results
 
 
-def _encode(model: Model, photos: Sequence[NDArray[np.uint8]]) -> list[bytes]:
-    """Return the packed code of each photo."""
-    return [code.tobytes() for code in pack(model.encode_photos(photos))]
+def _encode(model: Model, photos: Sequence[NDArray[np.uint8]]) -> list[tuple[bytes, bytes | None]]:
+    """Return the packed code of each photo, and its shape if the model knows contours."""
+    contours = model.find_contours(photos)
+    codes = pack(model.encode_photos(photos, contours))
+    shapes = [None] * len(photos) if contours is None else map(describe_contours, contours)
+    return [(code.tobytes(), shape) for code, shape in zip(codes, shapes, strict=True)]
 
 
 class WorkerLost(Exception):

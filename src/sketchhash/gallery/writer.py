@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from sketchhash.gallery.photos import PhotoFile, is_gone
 from sketchhash.gallery.protocol import GalleryModel
 from sketchhash.gallery.schema import write_model
 from sketchhash.model import Model
+from sketchhash.tokens.shape import SHAPE_VERSION
 
 
 class Change(Enum):
@@ -32,14 +33,16 @@ class Writer:
         """Write through a connection that is in a transaction."""
         self._connection = connection
 
-    def put(self, file: PhotoFile, code: bytes, thumbnail: bytes) -> Change:
-        """Store a photo; whatever the gallery had at that path before is replaced."""
+    def put(self, file: PhotoFile, code: bytes, thumbnail: bytes, shape: bytes | None = None) -> Change:
+        """Store a photo, with its shape if the model finds contours; what was at that path before is replaced."""
         if self._touch(file):
             return Change.UNCHANGED
         was_there = self._forget(file.path)
         photo = self._insert(file)
         self._connection.execute("INSERT INTO codes (photo, code) VALUES (?, ?)", (photo, code))
         self._connection.execute("INSERT INTO thumbnails (photo, jpeg) VALUES (?, ?)", (photo, thumbnail))
+        if shape is not None:
+            self._connection.execute("INSERT INTO shapes VALUES (?, ?, ?)", (photo, SHAPE_VERSION, shape))
         return Change.UPDATED if was_there else Change.ADDED
 
     def put_known(self, file: PhotoFile) -> Change | None:
@@ -63,7 +66,17 @@ class Writer:
         twin = twins[0][0]
         self._connection.execute("INSERT INTO codes SELECT ?, code FROM codes WHERE photo = ?", (copy, twin))
         self._connection.execute("INSERT INTO thumbnails SELECT ?, jpeg FROM thumbnails WHERE photo = ?", (copy, twin))
+        self._connection.execute(
+            "INSERT INTO shapes SELECT ?, version, shape FROM shapes WHERE photo = ?", (copy, twin)
+        )
         return Change.UPDATED if was_there else Change.ADDED
+
+    def put_shapes(self, shapes: Mapping[int, bytes]) -> None:
+        """Store the shapes of photos, by id; a photo that is gone gets none."""
+        self._connection.executemany(
+            "REPLACE INTO shapes SELECT id, ?, ? FROM photos WHERE id = ?",
+            [(SHAPE_VERSION, shape, photo) for photo, shape in shapes.items()],
+        )
 
     def remove(self, photos: Iterable[int]) -> int:
         """Remove photos by id, and count those that were there; their files are left alone."""

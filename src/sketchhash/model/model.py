@@ -6,9 +6,8 @@ positive. The networks are ONNX graphs that run on the CPU.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -38,7 +37,7 @@ from sketchhash.model.manifest import (
     Manifest,
     TokenInput,
 )
-from sketchhash.tokens import Detector, TokenStyle, detector, token_map
+from sketchhash.tokens import Detector, TokenStyle, contour_scores, detector, draw_tokens
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 _BATCH = 16
 
 Photo = NDArray[np.uint8]
+Scores = NDArray[np.float32]
 
 _ONLY_FATAL = 4
 
@@ -63,21 +63,14 @@ class Model:
         self.manifest = manifest
         self.calibration = read_calibration(folder, manifest)
         self._ink_style = manifest.ink.style
-        self._prepare: dict[str, Callable[[Photo], Photo]] = {}
         ink = (manifest.ink.size, manifest.ink.size)
         ports = []
         if manifest.photos:
-            size = manifest.photos.size
-            ports.append(Port("photos", "uint8", (size, size, 3)))
-            self._prepare["photos"] = partial(fit_square, size=size)
+            ports.append(Port("photos", "uint8", (manifest.photos.size, manifest.photos.size, 3)))
         if manifest.tokens:
             ports.append(Port("tokens", "uint8", ink))
-            self._prepare["tokens"] = partial(
-                token_map,
-                detector=_find_detector(manifest, manifest.tokens, folder),
-                size=manifest.ink.size,
-                style=_token_style(manifest.tokens, self._ink_style),
-            )
+            self._detector = _find_detector(manifest, manifest.tokens, folder)
+            self._token_style = _token_style(manifest.tokens, self._ink_style)
         self._image = Network(folder / IMAGE_NETWORK, ports, manifest.bits, threads)
         self._sketch = Network(folder / SKETCH_NETWORK, [Port("sketches", "uint8", ink)], manifest.bits, threads)
 
@@ -109,14 +102,28 @@ class Model:
         """Decode a photo as this model takes it; see `read_photo_for`."""
         return read_photo_for(self.manifest, source, limits, run)
 
-    def encode_photos(self, photos: Sequence[Photo]) -> NDArray[np.float32]:
-        """Return values ``(photos, bits)`` for photos ``(height, width, 3)`` of any size."""
+    def find_contours(self, photos: Sequence[Photo]) -> list[Scores] | None:
+        """Score every pixel of each photo for lying on a contour, or return None if the model knows no contours."""
+        if not self.manifest.tokens:
+            return None
+        return [contour_scores(_checked(photo), self._detector) for photo in photos]
+
+    def encode_photos(self, photos: Sequence[Photo], contours: Sequence[Scores] | None = None) -> NDArray[np.float32]:
+        """Return values ``(photos, bits)`` for photos ``(height, width, 3)`` of any size.
+
+        ``contours`` are what `find_contours` returned for them, if that was asked before: it takes most of the time.
+        """
         values = np.empty((len(photos), self.bits), dtype=np.float32)
         for rows in _batches(len(photos)):
             batch = [_checked(photo) for photo in photos[rows]]
-            values[rows] = self._image.run(
-                {name: np.stack([prepare(photo) for photo in batch]) for name, prepare in self._prepare.items()}
-            )
+            inputs = {}
+            if self.manifest.photos:
+                inputs["photos"] = np.stack([fit_square(photo, self.manifest.photos.size) for photo in batch])
+            if self.manifest.tokens:
+                scores = contours[rows] if contours is not None else self.find_contours(batch) or ()
+                size = self.manifest.ink.size
+                inputs["tokens"] = np.stack([draw_tokens(each, size, self._token_style) for each in scores])
+            values[rows] = self._image.run(inputs)
         return values
 
     def encode_sketches(self, ink: NDArray[np.uint8]) -> NDArray[np.float32]:

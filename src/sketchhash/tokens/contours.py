@@ -8,8 +8,9 @@ The limits are ours: relative to its own maximum, a flat photo would be all cont
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,41 @@ def thin(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     ridges = _faded(scores)
     ridges.ravel()[~_is_ridge(scores, np.arange(scores.size))] = 0
     return ridges
+
+
+@dataclass(frozen=True, eq=False)
+class Ridges:
+    """Pixels on ridges of a map: ``places`` ``(n, 2)`` of y and x, ``strengths`` and ``angles`` ``(n,)``.
+
+    Places are in longest sides of the map, which lies in the middle of the unit square. An angle is that of the
+    normal, from 0 to π.
+    """
+
+    places: NDArray[np.float64]
+    strengths: NDArray[np.float64]
+    angles: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """Count the pixels."""
+        return len(self.strengths)
+
+    def moved(self, middle: NDArray[np.float64], side: float) -> Self:
+        """Return the ridges in the frame of another square."""
+        return replace(self, places=(self.places - middle) / side + 0.5)
+
+
+def find_ridges(scores: NDArray[np.float32], share: float, fade: bool = False) -> Ridges:
+    """Find the pixels on ridges that reach a ``share`` of the highest score; with ``fade``, less near the border."""
+    strengths = _faded(scores) if fade else np.ascontiguousarray(scores)
+    highest = float(strengths.max())
+    candidates = np.flatnonzero(strengths >= share * highest) if highest > 0 else np.empty(0, dtype=np.intp)
+    on_ridge = candidates[_is_ridge(scores, candidates)]
+    rows, columns = np.divmod(on_ridge, scores.shape[1])
+    right, down = _normals(scores, rows, columns)
+    centre = np.array(scores.shape) / 2
+    places = (np.stack([rows, columns], axis=1) + 0.5 - centre) / max(scores.shape) + 0.5
+    angles = np.arctan2(down.astype(np.float64), right) % np.pi
+    return Ridges(places, strengths.ravel()[on_ridge].astype(np.float64), angles)
 
 
 _HALF_OF_THE_NEIGHBOURS = ((0, 1), (1, -1), (1, 0), (1, 1))  # the other half are the same pairs, reversed

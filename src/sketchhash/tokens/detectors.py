@@ -101,9 +101,18 @@ def token_map(
 
     Paper is 255 and ink 0. The photo is squeezed to the square, as the photo branch sees it.
     """
+    return draw_tokens(contour_scores(photo, detector), size, style)
+
+
+def contour_scores(photo: NDArray[np.uint8], detector: Detector) -> NDArray[np.float32]:
+    """Score a photo, ``(h, w)`` or ``(h, w, 3)``, at its working size for lying on contours: each in [0, 1]."""
+    return detector.detect(working_size(photo))
+
+
+def draw_tokens(scores: NDArray[np.float32], size: int, style: TokenStyle = DEFAULT_STYLE) -> NDArray[np.uint8]:
+    """Draw the strong contours among a photo's ``scores`` on a square sheet ``(size, size)``; see `token_map`."""
     if size < 1:
         raise BadArgument(f"A token map is at least 1 pixel wide; got size={size}.")
-    scores = detector.detect(working_size(photo))
     return draw(strong_contours(scores, style), size, style.ink.line_width)
 
 
