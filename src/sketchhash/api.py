@@ -278,7 +278,7 @@ def train(
     from sketchhash.dsh import export, optimisation, runs, training
     from sketchhash.dsh.progress import Silent
     from sketchhash.dsh.recipe import load_recipe
-    from sketchhash.evaluation import card_scores
+    from sketchhash.evaluation import calibrate_export, card_scores
 
     folder = Path(out).expanduser()
     state = folder.with_name(f"{folder.name}.run")
@@ -296,7 +296,8 @@ def train(
         scores = card_scores(inputs, parts) if drawn.query_sketches else {}
         runs.write_scores(state, scores)
         runs.draw_log(state)
-        export.export_model(inputs.network, job, folder, card, scores)
+        exported = export.export_model(inputs.network, job, folder, card, scores)
+        calibrate_export(exported, collections, drawn, Path(cache) if cache else user_cache())
         return Trained(folder, scores, _share_of_right_photos(parts))
 
 

@@ -61,6 +61,12 @@ def test_a_model_is_calibrated_measured_and_searched_with(run, tell, gallery, ow
     by_name = run("search", "--category", "dog", "--gallery", gallery, "--model", own_model)
     assert len(by_name.stdout.splitlines()) == 5
     assert "dog 100%" in by_name.stderr
+    by_word = run("search", "--category", "puppies", "--gallery", gallery, "--model", own_model)
+    assert by_word.stdout == by_name.stdout
+    assert "puppies is taken for: dog" in by_word.stderr
+    unknown = run("search", "--category", "xyzzy", "--gallery", gallery, "--model", own_model)
+    assert unknown.exit_code == 2
+    assert "'xyzzy'" in unknown.stderr
     with Gallery(gallery, own_model) as opened:
         answer = opened.search(sketch, 2)
         assert len(answer) == 2

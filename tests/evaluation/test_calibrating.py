@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from sketchhash.evaluation import fit_calibration, measure_sureness
-from sketchhash.evaluation.calibrating import Half, Kind, Material, Pictures, fit_logistic, kind_weights, part_of
+from sketchhash.evaluation.calibrating import fit_logistic
 from sketchhash.evaluation.sureness import reliability
+from sketchhash.evaluation.trials import Half, Kind, Material, Pictures, kind_weights, part_of
 from sketchhash.imaging import InkStyle, share_of_ink
 from sketchhash.model.calibration import logistic
 

@@ -64,6 +64,7 @@ def export(
     also: MoreDatasets = None,
     notes: CardNotes = None,
     weights: Annotated[str, typer.Option(help="How to store weights: float32 or float16.")] = "float32",
+    cache: CacheFolder = None,
 ) -> None:
     """Write the networks of a run as a model folder, for example with weights in half precision."""
     from sketchhash.errors import UnknownName, require
@@ -72,6 +73,8 @@ def export(
     from sketchhash import datasets
     from sketchhash.dsh import runs
     from sketchhash.dsh.export import Weights, describe, export_model, read_notes
+    from sketchhash.evaluation import calibrate_export
+    from sketchhash.files import user_cache
 
     if weights not in list(Weights):
         raise UnknownName("kind of weights", weights, Weights)
@@ -80,7 +83,9 @@ def export(
         [datasets.open_dataset(data, photos), *(datasets.open_dataset(more) for more in also or ())]
     )
     job, network = runs.reopen(run, dataset)
-    export_model(network, job, out, describe(job, card_notes), runs.read_scores(run), Weights(weights))
+    exported = export_model(network, job, out, describe(job, card_notes), runs.read_scores(run), Weights(weights))
+    if not calibrate_export(exported, [dataset], job.split, cache or user_cache()):
+        say(f"The training kept out too little to calibrate it. To do so: sketchhash model calibrate {out} --data DIR")
     typer.echo(out)
 
 
@@ -106,7 +111,7 @@ def calibrate(
 ) -> None:
     """Let a model say how sure it is: fit chances on sketches, photos and scribbles, and keep them in its folder."""
     from sketchhash import evaluation
-    from sketchhash.evaluation.calibrating import ROLES
+    from sketchhash.evaluation.trials import ROLES
     from sketchhash.model import Model, write_calibration
 
     model, fitted = Model.load(folder), None if like is None else Model.load(like).calibration
@@ -137,7 +142,7 @@ def sureness(
 ) -> None:
     """Measure how sure a calibrated model is of known and unknown things, on what it was not calibrated with."""
     from sketchhash import evaluation
-    from sketchhash.evaluation.calibrating import HALVES
+    from sketchhash.evaluation.trials import HALVES
     from sketchhash.model import Model
 
     model = Model.load(folder)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sketchhash.gallery import Answer, Hit, OpenGallery, Prepared, Searcher
+    from sketchhash.model import Model
 
 # A sheet is for looking at: hits beyond this many are printed but not painted.
 _PAINTED = 100
@@ -67,7 +68,7 @@ def search(
             values = searcher.encode(query)
             hits = searcher.by_values(values, k, folder=folder, label=label, rerank=rerank, asked=query)
         else:
-            hits = searcher.by_category(category or "", k, folder=folder, label=label)
+            hits = searcher.by_category(_known(category or "", loaded), k, folder=folder, label=label)
         if not hits:
             _explain_no_hits(opened, label)
         if show is not None:
@@ -80,6 +81,18 @@ def search(
     for rank, hit in enumerate(hits, start=1):
         cells = [str(rank), str(hit.distance), printable(hit.path)]
         typer.echo("\t".join(cells if hit.label is None else [*cells, printable(hit.label)]))
+
+
+def _known(word: str, model: Model) -> str:
+    """Return the category that a word means, and say so if it is another word; one that means none stays as it is."""
+    from sketchhash.words import find_categories
+
+    found = find_categories(word, model.manifest.categories)
+    if not found:
+        return word
+    if found[0] != word:
+        say(f"{printable(word)} is taken for: {found[0]}" + (f" (or {', '.join(found[1:4])})" if found[1:] else ""))
+    return found[0]
 
 
 def _verdict(answer: Answer) -> str:

@@ -9,7 +9,7 @@
 `evaluate` does all of the second and third line. `sketchhash.evaluation.contours` scores detectors of contours.
 """
 
-from sketchhash.evaluation.calibrating import Material, fit_calibration, gather_material
+from sketchhash.evaluation.calibrating import calibrate_export, fit_calibration
 from sketchhash.evaluation.encodings import Encodings, Medium
 from sketchhash.evaluation.metrics import (
     BallScore,
@@ -45,6 +45,7 @@ from sketchhash.evaluation.ranking import (
 from sketchhash.evaluation.settings import EvaluationData, PhotoLimit, Setting, SettingKind
 from sketchhash.evaluation.sureness import Sureness, measure_sureness
 from sketchhash.evaluation.ties import TieGroups, best_case, by_chance, unordered, worst_case
+from sketchhash.evaluation.trials import Material, gather_material
 
 __all__ = [
     "BallScore",
@@ -69,6 +70,7 @@ __all__ = [
     "TieGroups",
     "best_case",
     "by_chance",
+    "calibrate_export",
     "card_scores",
     "category_scores",
     "evaluate",

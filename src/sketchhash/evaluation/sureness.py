@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from sketchhash.errors import BadArgument, require
-from sketchhash.evaluation.calibrating import Kind, Material, kind_weights, searches
+from sketchhash.evaluation.trials import Kind, Material, kind_weights, searches
 from sketchhash.files import replacing
 from sketchhash.model import Calibration, Model, QueryKind, Verdict
 from sketchhash.model.calibration import Floats, Judgement

@@ -223,7 +223,8 @@ class Calibration:
         if chance >= head.sure and hits[0] >= LIKELY:
             return Judgement("sure", chance, guesses, tuple(hits.tolist()), int((hits >= LIKELY).sum()))
         # Either it is like nothing that the model knows, or the model knows what it is and these photos do not show it.
-        is_unknown = not is_begun and (guessed[-1] >= LIKELY or guessed[:-1].max() >= LIKELY)
+        is_elsewhere = guessed[:-1].max() >= LIKELY and chance < head.sure / 2
+        is_unknown = not is_begun and (guessed[-1] >= LIKELY or is_elsewhere)
         return Judgement("unknown" if is_unknown else "unsure", chance, guesses, tuple(hits.tolist()))
 
     def _guesses(self, guessed: Floats) -> tuple[Guess, ...]:

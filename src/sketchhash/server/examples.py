@@ -39,6 +39,7 @@ class ExampleCache:
         """Return the chance that the first hits show the drawing, 0 if that is not sure; else tell it by labels."""
         answer = self._searcher.search(drawing, _FIRST_HITS)
         if answer.chance is not None:
-            return answer.chance if answer.verdict == "sure" else 0.0
+            is_seen = bool(answer.guesses) and meaning(answer.guesses[0].category) == meaning(name)
+            return answer.chance if is_seen and answer.verdict == "sure" else 0.0
         labels = [meaning(hit.label) for hit in answer if hit.label is not None]
         return labels.count(meaning(name)) / _FIRST_HITS
