@@ -63,6 +63,15 @@ def test_hits_that_show_what_was_drawn_are_sure_and_likely():
     assert list(found.hit_chances) == sorted(found.hit_chances, reverse=True)
 
 
+def test_more_hits_leave_the_chances_of_the_first_as_they_are():
+    made, rng = calibration(), np.random.default_rng(0)
+    codes = pack(made.category_values("cat") + rng.normal(0, 0.3, (100, BITS)))
+    many, few = (made.judge(made.category_values("cat"), codes[:count], QueryKind.SKETCH) for count in (100, 40))
+    assert many.hit_chances[:40] == few.hit_chances
+    assert (np.diff(many.hit_chances) <= 0).all()
+    assert (many.verdict, many.chance) == (few.verdict, few.chance)
+
+
 def test_what_is_not_in_the_gallery_is_unknown_unless_it_is_just_begun():
     made = calibration()
     cat, dogs = made.category_values("cat"), codes_of(*["dog"] * 6)

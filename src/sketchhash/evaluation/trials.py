@@ -36,7 +36,7 @@ from sketchhash.evaluation.encodings import Encodings, Medium, ink_picture
 from sketchhash.evaluation.models import Progress, silent
 from sketchhash.imaging import InkStyle, normalise_ink, rasterise, share_of_ink
 from sketchhash.model import Model, QueryKind
-from sketchhash.model.calibration import FIRST_HITS, Floats
+from sketchhash.model.calibration import FIRST_HITS, JUDGED_HITS, Floats
 
 MOST = 10
 """Sketches and photos of a category that are used, in each role."""
@@ -47,7 +47,6 @@ ROLES = ("vectors", *HALVES)
 
 _SCRIBBLES = _PARTS = 400
 _FEWEST_SCRIBBLES = 50
-_HITS = 40
 _CANDIDATES = 200
 _GALLERIES = 2
 _FEWEST_CATEGORIES = 8
@@ -227,7 +226,7 @@ def searches(half: Half, names: int, asked: QueryKind, shown: Floats) -> Iterato
                 if len(among) < FIRST_HITS:
                     continue
                 nearest = among[np.argsort(-(signs[among] @ np.where(values >= 0, 1, -1)), kind="stable")[:_CANDIDATES]]
-                hits = nearest[np.argsort(-(signs[nearest] @ values), kind="stable")[:_HITS]]
+                hits = nearest[np.argsort(-(signs[nearest] @ values), kind="stable")[:JUDGED_HITS]]
                 relevant = half.photos.labels[hits] == label
                 count = min(FIRST_HITS, int((half.photos.labels[among] == label).sum()))
                 is_right = count > 0 and float(relevant[:count].mean()) >= 0.5

@@ -25,7 +25,7 @@ from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 from sketchhash.gallery.protocol import Hit, OpenGallery
 from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_sketch, run, share_of_ink
 from sketchhash.model import Calibration, Judgement, Model, QueryKind, Verdict
-from sketchhash.model.calibration import FIRST_HITS
+from sketchhash.model.calibration import JUDGED_HITS
 from sketchhash.tokens.shape import ShapeQuery
 
 Kind = Literal["sketch", "photo"]
@@ -143,7 +143,7 @@ class Searcher:
                 sketch decides among photos of nearly equal codes.
         """
         shape = None if asked is None else self.shape_of(asked)
-        hits = self.gallery.search(values, max(k, FIRST_HITS), folder, label, rerank, shape)
+        hits = self.gallery.search(values, max(k, JUDGED_HITS), folder, label, rerank, shape)
         return self._judged(hits, k, partial(self._judge, values=values, asked=asked))
 
     def by_category(
@@ -156,7 +156,7 @@ class Searcher:
             BadArgument: If the model has no calibration, and so no vectors of categories.
         """
         values = self.values_of_category(category)
-        hits = self.gallery.search(values, max(k, FIRST_HITS), folder, label)
+        hits = self.gallery.search(values, max(k, JUDGED_HITS), folder, label)
         return self._judged(hits, k, lambda calibration, codes: calibration.judge_category(category, codes))
 
     def similar(
@@ -164,7 +164,7 @@ class Searcher:
     ) -> Answer:
         """Return the ``k`` other photos most like one of the gallery, or raise `BadArgument` if it is not there."""
         values = self.values_of(photo_id)
-        hits = self.gallery.search(values, max(k, FIRST_HITS) + 1, folder, label)
+        hits = self.gallery.search(values, max(k, JUDGED_HITS) + 1, folder, label)
         others = [hit for hit in hits if hit.id != photo_id]
         return self._judged(others, k, partial(self._judge, values=values, asked=None))
 

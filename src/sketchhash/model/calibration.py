@@ -44,6 +44,9 @@ Floats = NDArray[np.float64]
 FIRST_HITS = 5
 """The hits that the chance of an answer is about."""
 
+JUDGED_HITS = 40
+"""As many hits, if there are, should be judged: then fewer that are shown get the same chances."""
+
 MOST_GUESSES = 5
 LIKELY = 0.5
 """A good match is one that shows what was asked for with at least this chance."""
@@ -219,7 +222,9 @@ class Calibration:
         agreement = self.photo_chances(unpack(codes)) @ np.append(guessed[:-1], 0.0)
         head = self.heads[kind]
         chance = float(logistic(answer_features(guessed, agreement, size) @ head.answer))
-        hits = falling(logistic(hit_features(agreement, chance) @ head.hit))
+        hits = logistic(hit_features(agreement, chance) @ head.hit)
+        hits[:JUDGED_HITS] = falling(hits[:JUDGED_HITS])
+        hits = np.minimum.accumulate(hits)  # later hits never change the chances of earlier ones
         if chance >= head.sure and hits[0] >= LIKELY:
             return Judgement("sure", chance, guesses, tuple(hits.tolist()), int((hits >= LIKELY).sum()))
         # Either it is like nothing that the model knows, or the model knows what it is and these photos do not show it.
