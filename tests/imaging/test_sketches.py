@@ -6,6 +6,7 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
+from sketchhash.imaging.pages import find_sheet
 from sketchhash.imaging.sketches import centrelines, normalise_ink, read_sketch, skeletonise
 
 SIZE = 128
@@ -284,3 +285,50 @@ def test_specks_are_left_out_and_dots_of_the_pen_are_kept():
     with_dot = centrelines(line | dot)
     np.testing.assert_array_equal(alone.starts, with_speck.starts)
     assert len(with_dot.starts) > len(alone.starts)
+
+
+TABLES = {
+    "wood": (150, 105, 70),
+    "cloth": (90, 95, 110),
+    "nothing on it": (70, 70, 72),
+}
+SHEETS = {
+    "in the middle": [(40, 60), (770, 90), (750, 760), (60, 740)],
+    "beyond three sides": [(-50, -50), (690, -20), (670, 860), (-30, 840)],
+    "nearly all of it": [(90, 40), (760, 20), (790, 770), (50, 790)],
+    "below an edge": [(-10, 120), (830, 90), (810, 830), (-20, 850)],
+    "turned": [(110, 150), (700, 80), (780, 700), (60, 760)],
+}
+
+
+def on_table(table, corners, seed=0, side=800):
+    """Lay a sheet with a drawing on a table, light both from one side, add grain, and save it as a JPEG."""
+    rng = np.random.default_rng(seed)
+    drawn = picture_of(fish(), side=side, width=7, scale=3.0, centre=(370, 400))
+    down, right = np.mgrid[0 : 1 : side * 1j, 0 : 1 : side * 1j]
+    light = (0.7 + 0.3 * right)[:, :, None]
+    if table == "wood":
+        grain = 40 * np.sin(2 * np.pi * (17 * down + 0.6 * np.sin(3 * right))) + rng.normal(0, 10, (side, side))
+    elif table == "cloth":
+        grain = np.kron(rng.normal(0, 25, (side // 4, side // 4)), np.ones((4, 4)))
+    else:
+        grain = np.zeros((side, side))
+    paper = (232 - 142 * drawn)[:, :, None] * [1, 0.98, 0.93]
+    mask = Image.new("L", (side, side))
+    ImageDraw.Draw(mask).polygon(corners, fill=255)
+    cover = np.asarray(mask.filter(ImageFilter.GaussianBlur(1)))[:, :, None] / 255
+    scene = light * (cover * paper + (1 - cover) * (np.array(TABLES[table]) + grain[:, :, None]))
+    return encoded(np.clip(scene + rng.normal(0, 3, (side, side, 1)), 0, 255).astype(np.uint8), "JPEG", quality=80)
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+@pytest.mark.parametrize("table", TABLES)
+def test_a_sheet_on_a_table_is_found_and_read(table, sheet):
+    picture = on_table(table, SHEETS[sheet])
+    assert mean_difference(read_sketch(picture, SIZE), EXPECTED) < CLOSE
+
+
+def test_a_picture_of_nothing_but_paper_has_no_sheet_in_it():
+    large = picture_of(fish(), side=800, width=7, scale=3.5, centre=(350, 420))
+    with Image.open(io.BytesIO(photographed(large))) as picture:
+        assert find_sheet(picture) is None

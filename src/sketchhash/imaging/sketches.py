@@ -1,8 +1,8 @@
 """Any picture of a sketch, brought to the normal form that strokes are rasterised to.
 
-Ink is told from paper, whatever the picture (a scan, a photo of a page, chalk on a board, a bitmap), thinned to its
-centre lines, and drawn again by the pen of `sketchhash.imaging.ink`: so the width of the pen that made it, its colour,
-and where on the page it stood do not matter.
+Ink is told from paper, whatever the picture (a scan, a photo of a page on a table, chalk on a board, a bitmap), thinned
+to its centre lines, and drawn again by the pen of `sketchhash.imaging.ink`: so the width of the pen that made it, its
+colour, and where on the page it stood do not matter.
 
 Thinning is that of Guo and Hall, "Parallel thinning with two-subiteration algorithms", 1989: whether a pixel may go
 depends on its eight neighbours alone, and each layer is taken off in two half steps, from opposite sides. We differ in
@@ -21,6 +21,7 @@ from PIL import Image, ImageChops, ImageFilter
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.decode import DEFAULT_LIMITS, Limits, open_picture
 from sketchhash.imaging.ink import DEFAULT_STYLE, InkStyle, Lines, draw
+from sketchhash.imaging.pages import find_sheet
 
 # Photos of a page are reduced to this side first; a pencil line is still two pixels wide then.
 _LONGEST_SIDE = 1024
@@ -87,7 +88,7 @@ def ink_on(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if all(share >= _FLAT_SHARE for _, share in papers):
         inks = [_ink_on_flat(channel, level) for channel, (level, _) in zip(channels, papers, strict=True)]
         return np.asarray(reduce(ImageChops.lighter, inks))
-    return _ink_in_uneven_light(picture.convert("L"))
+    return _ink_in_uneven_light(picture.convert("L"), find_sheet(picture))
 
 
 def ink_threshold(ink: NDArray[np.uint8]) -> float:
@@ -235,10 +236,16 @@ def _ink_on_flat(channel: Image.Image, paper: int) -> Image.Image:
     return channel.point(contrast.tolist())
 
 
-def _ink_in_uneven_light(grey: Image.Image) -> NDArray[np.uint8]:
-    """Compare each pixel with the page as it would be without lines: gradients and shadows are in both."""
+def _ink_in_uneven_light(grey: Image.Image, sheet: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+    """Compare each pixel with the page as it would be without lines: gradients and shadows are in both.
+
+    If a ``sheet`` of paper was found, ``(height, width)``, there is ink on it alone. What is around it is darker, so it
+    does not show in the page as it would be.
+    """
     small = grey.resize((_LIGHT_SIDE, _LIGHT_SIDE), Image.Resampling.BOX)
-    if _has_light_ink(small):
+    whole = np.ones(grey.size[::-1], dtype=bool) if sheet is None else sheet
+    on_sheet = np.asarray(Image.fromarray(whole).resize(small.size, Image.Resampling.NEAREST))
+    if _has_light_ink(small, on_sheet):
         page = ImageChops.invert(_without_dark_lines(ImageChops.invert(small)))
     else:
         page = _without_dark_lines(small)
@@ -246,17 +253,18 @@ def _ink_in_uneven_light(grey: Image.Image) -> NDArray[np.uint8]:
     paper = np.asarray(page.resize(grey.size, Image.Resampling.BILINEAR), dtype=np.float32)
     quiet = np.asarray(grey.filter(ImageFilter.BoxBlur(1)), dtype=np.float32)
     contrast: NDArray[np.float32] = 255 * np.abs(quiet / np.maximum(paper, 1) - 1)
-    middle = float(np.median(contrast))
-    grain = 1.4826 * float(np.median(np.abs(contrast - middle)))
+    middle = float(np.median(contrast[whole]))
+    grain = 1.4826 * float(np.median(np.abs(contrast[whole] - middle)))
+    contrast[~whole] = 0
     contrast[contrast < middle + max(_LEAST_CONTRAST, _GRAIN_DEVIATIONS * grain)] = 0
     return np.minimum(contrast, 255).astype(np.uint8)
 
 
-def _has_light_ink(picture: Image.Image) -> bool:
-    """Tell whether what stands out most from its surroundings is lighter than they are."""
+def _has_light_ink(picture: Image.Image, where: NDArray[np.bool_]) -> bool:
+    """Tell whether what stands out most from its surroundings, ``where`` one looks, is lighter than they are."""
     surroundings = picture.filter(ImageFilter.BoxBlur(_WIDEST_LINE))
     difference = np.asarray(picture, dtype=np.float64) - np.asarray(surroundings)
-    return bool((difference**3).sum() > 0)
+    return bool((difference[where] ** 3).sum() > 0)
 
 
 def _without_dark_lines(picture: Image.Image) -> Image.Image:
