@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sketchhash.cli import console
 from sketchhash.gallery import GalleryFile
 
 ODD_NAMES = [b"new\nline.jpg", b"\xff\xfe.jpg", "ünï 😀.jpg".encode(), b"tab\t\x1b[31m.jpg"]
@@ -67,3 +68,31 @@ def test_all_verbs_print_odd_names_in_a_process_of_their_own(odd_gallery, tmp_pa
         assert b"Traceback" not in talk
         assert process.returncode == (1 if "verify" in arguments else 0)
         assert data.decode("utf-8")
+
+
+HOSTILE = "cat\x1b]0;owned\x07\x9b31m\u202e\r"
+
+
+def test_control_characters_reach_no_terminal(capsys):
+    console.write(f"{HOSTILE}\nnext\tcell")
+    console.say(HOSTILE)
+    console.complain(HOSTILE)
+    console.print_json({"label": HOSTILE})
+    out, err = capsys.readouterr()
+    assert "next\tcell\n" in out
+    for character in "\x1b\x07\x9b\u202e\r":
+        assert character not in out + err.replace("\x1b[31m\x1b[1m", "").replace("\x1b[0m", "")
+
+
+def test_data_for_programs_is_exact_and_for_terminals_escaped(capsys, monkeypatch):
+    console.write_exactly(HOSTILE)
+    assert capsys.readouterr().out.replace("\n", "\r") == HOSTILE
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    console.write_exactly(HOSTILE)
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_nothing_else_prints_in_the_command_line():
+    for path in sorted(Path(console.__file__).parent.glob("*.py")):
+        if path.name != "console.py":
+            assert "typer.echo" not in path.read_text(encoding="utf-8"), path

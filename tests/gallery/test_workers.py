@@ -2,7 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import CancelledError
 from pathlib import Path
 
@@ -243,3 +246,50 @@ def test_a_worker_ends_when_nobody_can_ask_it_any_more():
     process = workers._Worker(b"").process
     process.communicate(timeout=120)  # closes its input, as when the process that started it is killed
     assert process.returncode == 0
+
+
+INDEXING = """
+import sys
+from pathlib import Path
+from sketchhash.gallery import GalleryFile, Progress, index_events
+from sketchhash.gallery.workers import ProcessPool, WorkerProcesses
+from sketchhash.model import Model
+
+started = ProcessPool.__init__
+def start(self, *args):
+    started(self, *args)
+    pools.append(self)
+ProcessPool.__init__, pools = start, []
+
+folder, photos, place = map(Path, sys.argv[1:])
+model = Model.load(folder)
+with GalleryFile.create(place, model) as gallery:
+    for event in index_events(gallery, model, [photos], workers=WorkerProcesses(folder, 2)):
+        if isinstance(event, Progress) and event.done:
+            print(*pools[0].pids, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_workers_end_quietly_with_the_process_that_started_them(ending, model_folder, folder, photo, tmp_path):
+    for number in range(120):
+        photo(folder / f"{number}.png", number)
+    command = [sys.executable, "-c", INDEXING, str(model_folder), str(folder), str(tmp_path / "killed.gallery")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as parent:
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        parent.send_signal(ending)
+        _, said = parent.communicate(timeout=60)
+    deadline = time.monotonic() + 30
+    while any(map(is_alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert pids
+    assert not any(map(is_alive, pids))
+    assert said == ""
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

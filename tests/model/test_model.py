@@ -1,4 +1,5 @@
 import io
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -248,3 +249,11 @@ print(*sorted({name.split(".")[0] for name in sys.modules}))
 def test_the_room_lists_its_public_names_in_order():
     assert sketchhash.model.__all__ == sorted(sketchhash.model.__all__)
     assert all(hasattr(sketchhash.model, name) for name in sketchhash.model.__all__)
+
+
+def test_weights_in_another_file_are_refused(model_folder, tmp_path):
+    folder = shutil.copytree(model_folder, tmp_path / "external")
+    network = onnx.load(folder / "sketch.onnx")
+    onnx.save(network, folder / "sketch.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0)
+    with pytest.raises(IncompatibleModel, match="keeps weights in another file"):
+        sketchhash.model.model._open(folder / "sketch.onnx", 1)

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from sketchhash.cli import data, demo, evaluate, gallery, index, model, paper, search, serve, tokens, train
-from sketchhash.cli.console import complain
+from sketchhash.cli.console import complain, write
 from sketchhash.errors import BadArgument, SketchHashError
 
 __all__ = ["app", "main"]
@@ -64,7 +64,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from sketchhash import __version__
 
-        typer.echo(__version__)
+        write(__version__)
         raise typer.Exit
 
 

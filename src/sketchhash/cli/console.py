@@ -1,24 +1,47 @@
 """How the command line prints: data to standard output, messages to standard error.
 
-File names and labels may hold any bytes, while a line should stay one line of UTF-8: print them through `printable`.
+All of it goes through `write`, which lets no control character of a label, a model's card or a file's name reach a
+terminal, where it could do anything. Within a line that others may parse, names are written by `printable`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import typer
 
+# C0 but for newline and tab, DEL, C1, and what turns the direction of writing.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C: 128 + SIGINT
+
+
+def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    r"""Print text, with control characters escaped but for newlines and tabs.
+
+    >>> write("a title\x1b]0;pwned\x07 of a card")
+    a title\x1b]0;pwned\x07 of a card
+    """
+    typer.echo(_CONTROLS.sub(lambda found: repr(found[0])[1:-1], str(text)), err=err, nl=nl)
+
+
+def write_exactly(text: str) -> None:
+    """Print data in UTF-8 as it is, for a program or a file to read; a terminal gets it as from `write`."""
+    if sys.stdout.isatty():
+        write(text, nl=False)
+    else:
+        typer.echo(text.encode(), nl=False)
 
 
 def print_json(value: object) -> None:
     """Print data as one JSON document."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    write(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def exact_json(value: object, indent: int | None = None) -> str:
@@ -51,12 +74,13 @@ def as_utf8(name: Path | str) -> str:
 
 def say(text: str) -> None:
     """Print a message to standard error."""
-    typer.echo(text, err=True)
+    write(text, err=True)
 
 
 def complain(text: str) -> None:
     """Print an error message to standard error."""
-    typer.echo(f"{typer.style('Error:', fg='red', bold=True)} {text}", err=True)
+    typer.secho("Error: ", fg="red", bold=True, nl=False, err=True)
+    write(text, err=True)
 
 
 @contextmanager

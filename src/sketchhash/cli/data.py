@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import print_json, progress, say
+from sketchhash.cli.console import print_json, progress, say, write
 from sketchhash.cli.options import AsJson, PhotosFolder
 from sketchhash.errors import BadArgument
 
@@ -95,7 +95,7 @@ def split(
         print_json(summary)
     else:
         for name, value in summary.items():
-            typer.echo(f"{name.replace('_', ' '):18} {value}")
+            write(f"{name.replace('_', ' '):18} {value}")
 
 
 @app.command()
@@ -113,7 +113,7 @@ def synthesise(
         for _ in synthetic.write(out, world):
             advance()
     say(f"{len(world.sketches)} sketches, {len(world.photos)} photos, {len(world.categories)} categories.")
-    typer.echo(out)
+    write(out)
 
 
 @app.command()
@@ -128,7 +128,7 @@ def sheet(
 
     dataset = datasets.open_dataset(source, photos)
     imaging.write_png(out, datasets.contact_sheet(dataset, each))
-    typer.echo(out)
+    write(out)
 
 
 @app.command()
@@ -146,31 +146,31 @@ def icons(
     with progress("outlining icons", len(found)) as advance:
         written = write_outlines(found, out, advance)
     say(f"{written:,} of {len(found):,} icons gave a sketch.")
-    typer.echo(out)
+    write(out)
 
 
 def _print_report(report: DatasetReport) -> None:
     width = max((len(count.category) for count in report.counts), default=0)
-    typer.echo(f"{'category':{width}}  sketches   photos")
+    write(f"{'category':{width}}  sketches   photos")
     for count in report.counts:
-        typer.echo(f"{count.category:{width}}  {count.sketches:8,}  {count.photos:7,}")
-    typer.echo()
-    typer.echo(f"dataset                  {report.dataset}")
+        write(f"{count.category:{width}}  {count.sketches:8,}  {count.photos:7,}")
+    write()
+    write(f"dataset                  {report.dataset}")
     for name, number, noun in (
         ("sketches", report.sketches, sum(1 for count in report.counts if count.sketches)),
         ("photos", report.photos, sum(1 for count in report.counts if count.photos)),
     ):
-        typer.echo(f"{name:24} {number:,} in {noun} categories")
-    typer.echo(f"categories with both     {report.complete_categories}")
+        write(f"{name:24} {number:,} in {noun} categories")
+    write(f"categories with both     {report.complete_categories}")
     for title, entries in (
         ("sketches without photos", report.sketches_without_photos),
         ("photos without sketches", report.photos_without_sketches),
         ("missing categories", report.missing),
     ):
         if entries:
-            typer.echo(f"{title:24} {len(entries)}: {', '.join(entries)}")
+            write(f"{title:24} {len(entries)}: {', '.join(entries)}")
     for title, entries in (("unreadable", report.unreadable), ("remarks", report.remarks)):
         if entries:
-            typer.echo(f"{title:24} {len(entries)}")
+            write(f"{title:24} {len(entries)}")
             for entry in entries:
-                typer.echo(f"  {entry}")
+                write(f"  {entry}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli import console
-from sketchhash.cli.console import printable
+from sketchhash.cli.console import printable, write
 from sketchhash.cli.index import show_indexing
 from sketchhash.cli.options import ModelFolder
 from sketchhash.cli.serve import serve
@@ -90,7 +90,7 @@ def _check(gallery: Path, model_folder: Path) -> None:
 
     findings = 0
     for finding in check(gallery, model_folder):
-        typer.echo(_line(finding))
+        write(_line(finding))
         findings += 1
     console.say(f"The service answered {findings} drawings.")
 

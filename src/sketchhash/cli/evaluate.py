@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sketchhash.cli.console import progress, say
+from sketchhash.cli.console import progress, say, write
 from sketchhash.cli.options import AsJson, CacheFolder, MoreDatasets, PhotosFolder
 from sketchhash.files import user_cache
 
@@ -55,4 +55,4 @@ def evaluate(
     if out is not None:
         found.write(out)
         say(f"Written: {out / 'scores.json'} and scores.md")
-    typer.echo(found.to_json() if json else found.table(), nl=not json)
+    write(found.to_json() if json else found.table(), nl=not json)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import as_utf8, exact_json, printable, progress, say
+from sketchhash.cli.console import as_utf8, exact_json, printable, progress, say, write, write_exactly
 from sketchhash.cli.options import AsJson, GalleryPath, GalleryPlace, ModelFolder, load_model
 from sketchhash.errors import BadArgument
 
@@ -42,16 +42,16 @@ def info(gallery: GalleryPlace, json: AsJson = False) -> None:
         place, found = opened.place, opened.info()
     last = found.last_indexed
     if json:
-        typer.echo(exact_json({**asdict(found), "last_indexed": last and last.isoformat()}, indent=2))
+        write(exact_json({**asdict(found), "last_indexed": last and last.isoformat()}, indent=2))
         return
-    typer.echo(f"gallery       {printable(place)}")
-    typer.echo(f"photos        {found.photos:,}")
-    typer.echo(f"model         {printable(found.model.name)}, {found.model.bits} bits ({found.model.fingerprint[:12]})")
-    typer.echo(f"size          {found.bytes:,} bytes")
-    typer.echo(f"last indexed  {f'{last:%Y-%m-%d %H:%M} UTC' if last else 'never'}")
-    typer.echo(f"labels        {len(found.labels):,}")
+    write(f"gallery       {printable(place)}")
+    write(f"photos        {found.photos:,}")
+    write(f"model         {printable(found.model.name)}, {found.model.bits} bits ({found.model.fingerprint[:12]})")
+    write(f"size          {found.bytes:,} bytes")
+    write(f"last indexed  {f'{last:%Y-%m-%d %H:%M} UTC' if last else 'never'}")
+    write(f"labels        {len(found.labels):,}")
     for label, photos in found.labels.items():
-        typer.echo(f"  {photos:8,}  {printable(label)}")
+        write(f"  {photos:8,}  {printable(label)}")
 
 
 @app.command()
@@ -76,10 +76,10 @@ def verify(
         reasons = [
             {"path": each.photo.path, "problems": [problem.value for problem in each.problems]} for each in wrong
         ]
-        typer.echo(exact_json({"photos": total, "wrong": reasons}, indent=2))
+        write(exact_json({"photos": total, "wrong": reasons}, indent=2))
     else:
         for each in wrong:
-            typer.echo(f"{printable(each.photo.path)}\t{', '.join(problem.value for problem in each.problems)}")
+            write(f"{printable(each.photo.path)}\t{', '.join(problem.value for problem in each.problems)}")
     say(f"{total:,} photos were checked, and {len(wrong):,} have problems.")
     if wrong:
         raise typer.Exit(1)
@@ -97,7 +97,7 @@ def remove(
         for place in places:
             if next(opened.within(place), None) is None:
                 raise BadArgument(f"The gallery has no photo at or below {printable(place)}. Nothing was removed.")
-        typer.echo(f"{opened.remove(places):,} removed")
+        write(f"{opened.remove(places):,} removed")
 
 
 @app.command()
@@ -115,9 +115,9 @@ def duplicates(
     with GalleryFile.open(gallery) as opened:
         groups = exact_duplicates(opened) if radius is None else near_duplicates(opened, radius)
     if json:
-        typer.echo(exact_json([[photo.path for photo in group] for group in groups], indent=2))
+        write(exact_json([[photo.path for photo in group] for group in groups], indent=2))
         return
-    typer.echo("\n\n".join("\n".join(printable(photo.path) for photo in group) for group in groups), nl=bool(groups))
+    write("\n\n".join("\n".join(printable(photo.path) for photo in group) for group in groups), nl=bool(groups))
 
 
 @app.command()
@@ -133,7 +133,7 @@ def shapes(gallery: GalleryPath, model: ModelFolder = None) -> None:
                 done += described
                 for _ in range(described):
                     advance()
-    typer.echo(f"{done:,} described, {missing - done:,} without a shape")
+    write(f"{done:,} described, {missing - done:,} without a shape")
 
 
 @app.command()
@@ -151,11 +151,11 @@ def export(
     with GalleryFile.open(gallery) as opened, closing(_exported(opened, form)) as pieces:
         if out is None:
             for piece in pieces:
-                typer.echo(piece.encode(), nl=False)
+                write_exactly(piece)
             return
         with replacing(out) as file:
             file.writelines(piece.encode() for piece in pieces)
-    typer.echo(out)
+    write(out)
 
 
 @app.command()
@@ -176,7 +176,7 @@ def copy(
     with open_gallery(gallery, latest=True) as source, create_gallery(target, source.model) as written:
         say(f"Comparing {source.place} with {written.place} ...")
         copied = _copy(source, written, prune)
-    typer.echo(f"{copied.written:,} written, {copied.removed:,} removed, {copied.unchanged:,} unchanged")
+    write(f"{copied.written:,} written, {copied.removed:,} removed, {copied.unchanged:,} unchanged")
 
 
 def _copy(source: OpenGallery, target: OpenGallery, prune: bool) -> Copied:

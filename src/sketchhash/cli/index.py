@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from sketchhash.cli.console import INTERRUPTED, exact_json, printable, say
+from sketchhash.cli.console import INTERRUPTED, exact_json, printable, say, write
 from sketchhash.cli.options import GalleryPath, ModelFolder, default_gallery
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _print_events(events: Generator[Event, None, None]) -> None:
     with closing(events):
         for event in events:
             if not isinstance(event, Watching):
-                typer.echo(exact_json({"event": type(event).__name__.lower(), **asdict(event)}))
+                write(exact_json({"event": type(event).__name__.lower(), **asdict(event)}))
 
 
 def show_indexing(events: Generator[Event, None, None], list_failures: bool) -> None:
@@ -205,9 +205,7 @@ class IndexingProgress:
         }
         # While watching, files that are not photos change too: they are not worth a line.
         if any(numbers.values()) or not self._last_message:
-            typer.echo(
-                ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number) or "no photos found"
-            )
+            write(", ".join(f"{number:,} {what}" for what, number in numbers.items() if number) or "no photos found")
         if summary.failed and not self._list_failures:
             for cause, count in summary.causes().items():
                 say(f"  {count:,} × {cause}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import print_json, progress, say
+from sketchhash.cli.console import print_json, progress, say, write
 from sketchhash.cli.options import AsJson, CacheFolder, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder
 from sketchhash.errors import BadArgument
 
@@ -45,14 +45,14 @@ def info(
     place = default_model_folder() if folder is None else folder
     manifest, inspection = read_manifest(place), verify(place)
     if card:
-        typer.echo((place / CARD).read_text(encoding="utf-8"), nl=False)
+        write((place / CARD).read_text(encoding="utf-8"), nl=False)
     elif json:
         print_json({**asdict(manifest), "fingerprint": manifest.fingerprint, "is_intact": inspection.is_intact})
     else:
         for what, which in _facts(manifest):
-            typer.echo(f"{what:<14}{which}")
+            write(f"{what:<14}{which}")
         damaged = ", ".join((*inspection.missing, *inspection.changed))
-        typer.echo(f"{'state':<14}{f'damaged: {damaged}' if damaged else 'intact'}")
+        write(f"{'state':<14}{f'damaged: {damaged}' if damaged else 'intact'}")
 
 
 @app.command()
@@ -86,7 +86,7 @@ def export(
     exported = export_model(network, job, out, describe(job, card_notes), runs.read_scores(run), Weights(weights))
     if not calibrate_export(exported, [dataset], job.split, cache or user_cache()):
         say(f"The training kept out too little to calibrate it. To do so: sketchhash model calibrate {out} --data DIR")
-    typer.echo(out)
+    write(out)
 
 
 @app.command()
@@ -123,7 +123,7 @@ def calibrate(
         say("Without --split the model may know these sketches and photos, and will be surer than it should.")
     made = evaluation.fit_calibration(material, fitted)
     write_calibration(folder, made)
-    typer.echo(folder)
+    write(folder)
 
 
 @app.command()
@@ -155,7 +155,7 @@ def sureness(
     if out is not None:
         found.write(out)
         say(f"Written: {out / 'sureness.json'}, sureness.md and sureness.png")
-    typer.echo(found.markdown(), nl=False)
+    write(found.markdown(), nl=False)
 
 
 def _gather(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import TrainingProgress, complain, print_json, say
+from sketchhash.cli.console import TrainingProgress, complain, print_json, say, write
 from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, MoreDatasets, PhotosFolder
 from sketchhash.errors import require_torch
 from sketchhash.files import user_cache
@@ -40,10 +40,10 @@ def _list_methods(wanted: bool) -> None:
         from sketchhash.paper import published
 
         for card in CATALOGUE:
-            typer.echo(_described(card))
-        typer.echo("dsh: DSH, the paper's own; at every code length")
+            write(_described(card))
+        write("dsh: DSH, the paper's own; at every code length")
         for ablation in published.ABLATIONS:
-            typer.echo(f"{ablation.name}: {ablation.title} (Table 4)")
+            write(f"{ablation.name}: {ablation.title} (Table 4)")
         raise typer.Exit
 
 
@@ -94,7 +94,7 @@ def run(
             failed.append(outcome)
         _tell(outcome)
     say(f"{len(entries) - len(failed)} of {len(entries)} runs are finished, after {perf_counter() - started:,.0f} s.")
-    typer.echo(out)
+    write(out)
     if failed:
         complain(f"These failed: {', '.join(each.entry.slug for each in failed)}. The same command tries them again.")
         raise typer.Exit(_SOME_FAILED)
@@ -117,7 +117,7 @@ def report(
 
     shown = None if data is None else datasets.open_dataset(data, photos)
     for path in write_report(results, out or results / "report", shown):
-        typer.echo(path)
+        write(path)
     if data is None:
         say("Figure 6 shows photos and is left out: give their dataset with --data to have it.")
 
@@ -165,7 +165,7 @@ def ablations(
     if json:
         print_json([asdict(result) for result in results])
     else:
-        typer.echo(ablation_table(results))
+        write(ablation_table(results))
 
 
 @app.command()
@@ -206,7 +206,7 @@ def trunks(
     if json:
         print_json([asdict(score) for score in scores])
     else:
-        typer.echo(table)
+        write(table)
 
 
 def _tell(outcome: Finished | Failed) -> None:

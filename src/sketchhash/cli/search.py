@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sketchhash.cli.console import exact_json, printable, say
+from sketchhash.cli.console import exact_json, printable, say, write
 from sketchhash.cli.options import AsJson, GalleryPlace, ModelFolder, load_model
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 
@@ -76,11 +76,11 @@ def search(
     if hits.chance is not None:
         say(_verdict(hits))
     if json:
-        typer.echo(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
+        write(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
         return
     for rank, hit in enumerate(hits, start=1):
         cells = [str(rank), str(hit.distance), printable(hit.path)]
-        typer.echo("\t".join(cells if hit.label is None else [*cells, printable(hit.label)]))
+        write("\t".join(cells if hit.label is None else [*cells, printable(hit.label)]))
 
 
 def _known(word: str, model: Model) -> str:

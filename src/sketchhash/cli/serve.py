@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sketchhash.cli.console import say
+from sketchhash.cli.console import say, write
 from sketchhash.cli.options import GalleryPlace, ModelFolder
 
 
@@ -42,7 +42,7 @@ def serve(
         chosen = listener.getsockname()[1]
         address, elsewhere = access.address(host, chosen), access.addresses_elsewhere(host, chosen)
         for each in elsewhere or [address]:
-            typer.echo(each)
+            write(each)
         if elsewhere:
             _show_code(elsewhere[0])
         say(f"{len(service.finder):,} photos can be found. Ctrl-C ends the service.")

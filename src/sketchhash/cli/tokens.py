@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import print_json, progress, say
+from sketchhash.cli.console import print_json, progress, say, write
 from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, PhotosFolder
 from sketchhash.errors import require
 from sketchhash.files import user_cache
@@ -58,7 +58,7 @@ def train(
             say(f"tree {number + 1} of {sizes.trees}")
             advance()
     run.forest().save(out)
-    typer.echo(out)
+    write(out)
 
 
 @app.command("train-network")
@@ -103,7 +103,7 @@ def train_network(
                 say(f"step {step} of {steps}: loss {loss:.3f}")
             advance()
     trainer.network().save(out)
-    typer.echo(out)
+    write(out)
 
 
 @app.command()
@@ -146,7 +146,7 @@ def score(
     if json:
         print_json([asdict(score) for score in scores])
     else:
-        typer.echo(detector_table(scores))
+        write(detector_table(scores))
 
 
 @app.command()
@@ -165,7 +165,7 @@ def sheet(
 
     dataset = datasets.open_dataset(data, photos)
     imaging.write_png(out, token_sheet(dataset, choose_detector(detector, forest, network), count))
-    typer.echo(out)
+    write(out)
 
 
 def choose_detector(name: str, forest: Path | None, network: Path | None = None) -> Detector:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.cli.console import TrainingProgress, say
+from sketchhash.cli.console import TrainingProgress, say, write
 from sketchhash.cli.options import CacheFolder, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder
 from sketchhash.errors import require_torch
 
@@ -80,7 +80,7 @@ def train(
     )
     if trained.is_first_process:
         _sum_up(trained)
-        typer.echo(trained.folder)
+        write(trained.folder)
 
 
 def _sum_up(trained: Trained) -> None:

@@ -28,6 +28,7 @@ from sketchhash.gallery.memory_index import MemoryIndex
 from sketchhash.gallery.photos import PhotoRecord, absolute, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
 from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction
+from sketchhash.gallery.soundness import damaged, valued
 from sketchhash.gallery.writer import Writer
 from sketchhash.model import Model
 from sketchhash.tokens.shape import SHAPE_VERSION, ShapeQuery
@@ -241,7 +242,8 @@ class GalleryFile:
 
     def with_equal_files(self) -> list[PhotoRecord]:
         """Return the photos whose content another photo has too, by id."""
-        return [_record(row) for row in self.rows(_EQUAL_FILES)]
+        with valued(self.path):
+            return [_record(row) for row in self.rows(_EQUAL_FILES)]
 
     def ids_in(self, folder: Path | None, label: str | None) -> NDArray[np.int64]:
         """Return the ids, ascending, of the photos below a folder and with a label."""
@@ -259,14 +261,14 @@ class GalleryFile:
     def paths_and_labels(self, ids: Iterable[int]) -> dict[int, tuple[Path, str | None]]:
         """Return the paths and labels of some photos, by id."""
         rows = self.rows(f"SELECT id, path, label FROM photos WHERE id IN {_THESE}", json.dumps(list(ids)))
-        return {photo: (Path(os.fsdecode(path)), label) for photo, path, label in rows}
+        with valued(self.path):
+            return {photo: (Path(os.fsdecode(path)), label) for photo, path, label in rows}
 
     def codes_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes ``(ids, bits // 8)`` of some photos, in the order given."""
-        codes = self.codes(ids)
-        return np.frombuffer(b"".join(codes[photo] for photo in ids), dtype=np.uint8).reshape(
-            len(ids), self.model.bits // 8
-        )
+        codes, size = self.codes(ids), self.model.bits // 8
+        with valued(self.path):
+            return np.frombuffer(b"".join(codes[photo] for photo in ids), dtype=np.uint8).reshape(len(ids), size)
 
     def shapes_of(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the shapes of some photos, by id; photos indexed before there were shapes have none."""
@@ -294,13 +296,17 @@ class GalleryFile:
             raise DamagedState(
                 f"{self.path} holds codes of the wrong length. To see which, type: sketchhash gallery verify"
             )
-        with self.scan("SELECT photo, code FROM codes WHERE photo > ? ORDER BY photo", after) as rows:
+        with (
+            valued(self.path),
+            self.scan("SELECT photo, code FROM codes WHERE photo > ? ORDER BY photo", after) as rows,
+        ):
             table = np.fromiter(rows, dtype=[("id", np.int64), ("code", np.void, size)])
         return table["id"].copy(), np.frombuffer(table["code"].tobytes(), dtype=np.uint8).reshape(-1, size)
 
     def content_prefixes(self, size: int) -> bytes:
         """Return the first ``size`` bytes of every SHA-256, in ascending order, one after the other."""
-        with self.scan("SELECT substr(sha256, 1, ?) FROM photos ORDER BY sha256", size) as rows:
+        query = "SELECT substr(sha256, 1, ?) FROM photos ORDER BY sha256"
+        with valued(self.path), self.scan(query, size) as rows:
             return b"".join(prefix for (prefix,) in rows)
 
     def revision(self) -> tuple[int, int]:
@@ -329,7 +335,8 @@ class GalleryFile:
                 counted.rows("SELECT label, count(*) FROM photos WHERE label IS NOT NULL GROUP BY label ORDER BY label")
             )
             ((size,),) = counted.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-            return GalleryInfo(photos, counted.model, size, labels, None if last is None else _when(last))
+            with valued(self.path):
+                return GalleryInfo(photos, counted.model, size, labels, None if last is None else _when(last))
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Return the first and the last path, in the order of their bytes, if there are photos."""
@@ -347,8 +354,10 @@ class GalleryFile:
         if first is None:
             return Sample((), (), np.empty((0, counted.model.bits // 8), dtype=np.uint8))
         places = np.unique(np.linspace(first, last, most).astype(np.int64))
-        ids, codes, labels = zip(*counted.rows(_AT_PLACES, json.dumps(places.tolist())), strict=True)
-        return Sample(ids, labels, np.frombuffer(b"".join(codes), dtype=np.uint8).reshape(len(ids), -1))
+        rows = counted.rows(_AT_PLACES, json.dumps(places.tolist()))
+        with valued(self.path):
+            ids, codes, labels = zip(*rows, strict=True)
+            return Sample(ids, labels, np.frombuffer(b"".join(codes), dtype=np.uint8).reshape(len(ids), -1))
 
     def damage(self) -> list[str]:
         """Check the file as a whole, and return what SQLite finds wrong with it, at most three remarks."""
@@ -372,7 +381,9 @@ class GalleryFile:
         )
         last = 0
         while page := self.rows(query, last, _PAGE):
-            yield (rows := [PhotoRow(_record(columns[:-2]), *columns[-2:]) for columns in page])
+            with valued(self.path):
+                rows = [PhotoRow(_record(columns[:-2]), *columns[-2:]) for columns in page]
+            yield rows
             last = rows[-1].photo.id
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
@@ -436,14 +447,17 @@ class GalleryFile:
 
     def _blob(self, query: str, photo_id: int) -> bytes:
         for (blob,) in self.rows(query, photo_id):
-            return bytes(blob)
+            if isinstance(blob, bytes):
+                return blob
+            raise damaged(self.path, f"photo {photo_id} has no thumbnail or code")
         raise self._no_photo(photo_id)
 
     def _no_photo(self, photo_id: int) -> BadArgument:
         return BadArgument(f"The gallery {self.path} has no photo with the id {photo_id}.")
 
     def _records(self, condition: str, *values: object) -> list[PhotoRecord]:
-        return [_record(row) for row in self.rows(f"SELECT {_COLUMNS} FROM photos WHERE {condition}", *values)]
+        with valued(self.path):
+            return [_record(row) for row in self.rows(f"SELECT {_COLUMNS} FROM photos WHERE {condition}", *values)]
 
 
 def _record(row: Sequence[Any]) -> PhotoRecord:

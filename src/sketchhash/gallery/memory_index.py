@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
 from sketchhash.gallery.protocol import Hit
+from sketchhash.gallery.soundness import valued
 from sketchhash.index import Index, build_index, rerank, scan_index
 from sketchhash.tokens.shape import ShapeQuery
 
@@ -108,10 +109,11 @@ class MemoryIndex:
 
     def _about(self, ids: NDArray[np.int64], distances: NDArray[np.uint16]) -> list[Hit]:
         about = self._gallery.paths_and_labels(ids.tolist())
-        return [
-            Hit(photo, distance, *about[photo])
-            for photo, distance in zip(ids.tolist(), distances.tolist(), strict=True)
-        ]
+        with valued(self._gallery.path):  # a code without a photo
+            return [
+                Hit(photo, distance, *about[photo])
+                for photo, distance in zip(ids.tolist(), distances.tolist(), strict=True)
+            ]
 
 
 def check_query(values: NDArray[Any], k: int, bits: int) -> None:

@@ -28,6 +28,7 @@ from sketchhash.errors import (
     UnwritableState,
 )
 from sketchhash.gallery.protocol import GalleryModel
+from sketchhash.gallery.soundness import damaged, require_sound
 
 SCHEMA_VERSION = 2
 
@@ -47,6 +48,8 @@ READABLE_SINCE = 1
 APPLICATION_ID = int.from_bytes(b"SkHa")
 
 _WRITABLE = "mode=rw"
+
+_MOST_BITS = 1 << 16
 
 PATIENCE = 5.0
 """Seconds to wait for another writer before saying so."""
@@ -73,12 +76,20 @@ _TABLES = (
         INSERT INTO removals (photo) VALUES (OLD.photo);
     END""",
 )
+# Without shapes a gallery can be read all the same.
+_NEEDED = tuple(each for each in _TABLES if each is not _SHAPES)
 
 
 def connect(path: Path, create: bool = False) -> sqlite3.Connection:
     """Open the gallery at ``path``; ``create`` begins an empty file where there is none."""
     if path.is_dir():
         raise BadArgument(f"{path} is a folder; a gallery is one file. Name a file in it: {path / 'photos.gallery'}")
+    left = path.with_name(f"{path.name}-wal")
+    if left.exists() and not path.exists():  # in this order: a log is never there before its file
+        raise UnwritableState(
+            f"{path} was deleted while a program had it open. Stop what has it open, such as sketchhash serve, delete "
+            f"{left} and {path.name}-shm, and type the same again."
+        )
     if not create and not path.exists():
         raise BadArgument(f"There is no gallery at {path}. Make one with: sketchhash index FOLDER --gallery {path}")
     with explained(path):
@@ -132,12 +143,15 @@ def require_gallery(connection: sqlite3.Connection, path: Path) -> None:
         )
     version = _version(connection)
     if version == SCHEMA_VERSION:
+        require_sound(connection, path, _NEEDED)
         return
     if version > SCHEMA_VERSION or not all(step in MIGRATIONS for step in range(version, SCHEMA_VERSION)):
         raise other_format(str(path), version, SCHEMA_VERSION)
     if version >= READABLE_SINCE and _access(path, create=False) != _WRITABLE:
+        require_sound(connection, path, _NEEDED)
         return
     _migrate(connection, path)
+    require_sound(connection, path, _NEEDED)
 
 
 def other_format(place: str, found: int, readable: int) -> IncompatibleGallery:
@@ -153,7 +167,12 @@ def other_format(place: str, found: int, readable: int) -> IncompatibleGallery:
 def read_model(connection: sqlite3.Connection) -> GalleryModel:
     """Return the model that the gallery was made with."""
     settings = dict(connection.execute("SELECT name, value FROM settings").fetchall())
-    return GalleryModel(settings["model"], settings["fingerprint"], settings["bits"])
+    name, fingerprint, bits = (settings.get(each) for each in ("model", "fingerprint", "bits"))
+    if not (
+        isinstance(name, str) and isinstance(fingerprint, str) and isinstance(bits, int) and 8 <= bits <= _MOST_BITS
+    ):
+        raise sqlite3.DatabaseError("it does not say by which model its codes were made")
+    return GalleryModel(name, fingerprint, bits)
 
 
 def write_model(connection: sqlite3.Connection, model: GalleryModel) -> None:
@@ -185,6 +204,8 @@ def explained(path: Path) -> Iterator[None]:
         if error is None:
             raise
         raise error from problem
+    except UnicodeDecodeError as problem:  # in a name that SQLite complains of
+        raise damaged(path, str(problem)) from problem
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -232,11 +253,12 @@ def _explanation(path: Path, problem: sqlite3.Error) -> SketchHashError | None:
     match primary:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return BusyGallery(f"Another process is writing to {path}. Try again when it has finished.")
-        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return DamagedState(
-                f"{path} is damaged, or not a gallery ({problem}). Restore it from a backup, "
-                f"or delete it and index the photos again with: sketchhash index FOLDER --gallery {path}"
-            )
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_ERROR | sqlite3.SQLITE_INTERRUPT:
+            return damaged(path, str(problem))
+        case 0 if not isinstance(problem, sqlite3.ProgrammingError):  # text that is not UTF-8
+            return damaged(path, str(problem))
+        case sqlite3.SQLITE_FORMAT | sqlite3.SQLITE_MISMATCH | sqlite3.SQLITE_TOOBIG | sqlite3.SQLITE_SCHEMA:
+            return damaged(path, str(problem))
         case sqlite3.SQLITE_FULL:
             return UnwritableState(
                 f"There is no room left for {path}. All photos stored before are safe: "

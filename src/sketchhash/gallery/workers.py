@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import BinaryIO, Protocol, Self, TypeVar
 
 import numpy as np
@@ -221,8 +222,8 @@ class WorkerProcesses:
     """Processes of this machine, each with a model of its own and one thread to run it.
 
     Each is a Python of its own that takes pickled batches at its standard input and answers at its standard output. It
-    ends when its input does, so none outlives the process that started it; and it is in a session of its own, so that
-    Ctrl-C reaches only the process that can say what is kept.
+    ends at once when its input does, so none outlives the process that started it; and it is in a session of its own,
+    so that Ctrl-C reaches only the process that can say what is kept.
     """
 
     folder: Path
@@ -346,10 +347,23 @@ class _Worker:
 def work() -> None:
     """Run as a worker process: examine batches until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(select, "poll"):
+        Thread(target=_end_with_requests, daemon=True).start()
     # What libraries print must not get between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    serve(sys.stdin.buffer, answers)
+    try:
+        serve(sys.stdin.buffer, answers)
+    except OSError:  # whoever asked is gone, and nobody listens
+        os._exit(0)
+
+
+def _end_with_requests() -> None:
+    """End this process, in the middle of a batch, when whoever sends the requests is gone."""
+    watch = select.poll()
+    watch.register(sys.stdin.fileno(), 0)  # 0: not for data, but for the end of the pipe
+    watch.poll()
+    os._exit(0)
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:

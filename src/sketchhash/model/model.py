@@ -240,7 +240,15 @@ def _open(path: Path, threads: int) -> InferenceSession:
     options.inter_op_num_threads = 1
     options.log_severity_level = _ONLY_FATAL
     try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        network = path.read_bytes()
+        # The key of every reference to weights in another file, for which no manifest speaks.
+        if b"location" in network:
+            raise IncompatibleModel(
+                f"{path} keeps weights in another file. Export the model again as one file. {FETCH_AGAIN}"
+            )
+        return onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
+    except IncompatibleModel:
+        raise
     except Exception as problem:  # the runtime's many errors share no nearer ancestor
         raise IncompatibleModel(f"{path} is not a network that can be run: {problem}. {FETCH_AGAIN}") from problem
 
