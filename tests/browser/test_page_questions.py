@@ -72,6 +72,21 @@ def test_filters_narrow_the_search(page, draw, service):
     assert (service.searches[-1]["folder"], service.searches[-1]["label"]) == ("2025", "duck")
 
 
+def test_the_folder_filter_reaches_subfolders_and_the_caption_counts_what_was_compared(page, draw, service):
+    draw(page, LINE)
+    expect(page.get_by_text("64 bits, compared with 48 photos in 9.8 ms")).to_be_visible()
+    folder = page.get_by_label("Folder")
+    folder.select_option("2024")
+    expect(page.get_by_text("compared with 24 photos in 2024 in 9.8 ms")).to_be_visible()
+    expect(folder.locator("option")).to_have_text(["All folders", "2024 (24)", "\u2003summer (24)", "2025 (24)"])
+    folder.select_option("2024/summer")
+    expect(page.get_by_text("compared with 24 photos in 2024/summer in 9.8 ms")).to_be_visible()
+    expect(page.locator("#hits .hit")).to_have_count(24)
+    assert service.searches[-1]["folder"] == "2024/summer"
+    page.get_by_label("Label").select_option("duck")
+    expect(page.get_by_text("compared with the photos of duck in 2024/summer in 9.8 ms")).to_be_visible()
+
+
 def test_the_number_of_hits_can_be_chosen(page, draw, service):
     draw(page, LINE)
     page.get_by_label("Show").fill("20")

@@ -177,7 +177,9 @@ def finds_and_tells_the_same(address, gallery_file):
                         values, k, place, label, rerank, shape
                     )
         assert engine.path_ends() == gallery.path_ends()
-        assert engine.top_folders(len(root), 10) == gallery.top_folders(len(root), 10)
+        assert engine.top_folders(root, 10) == gallery.top_folders(root, 10)
+        deeper = [root + top + b"/" for top, _ in gallery.top_folders(root, 10)]
+        assert [engine.top_folders(each, 10) for each in deeper] == [gallery.top_folders(each, 10) for each in deeper]
         told, known = engine.info(), gallery.info()
         assert (told.photos, told.labels, told.last_indexed) == (known.photos, known.labels, known.last_indexed)
         for most in (3, 100):

@@ -7,7 +7,6 @@ import numpy as np
 from sketchhash.gallery import Sample, index_events
 from sketchhash.server.overview import map_codes
 from sketchhash.server.photos import common_root
-from sketchhash.server.search import SampleCache
 
 
 def test_the_gallery_is_told_in_numbers(client, service):
@@ -18,6 +17,15 @@ def test_the_gallery_is_told_in_numbers(client, service):
     assert told["model"] == {"name": "tiny", "categories": ["cat", "dog"], "card": "# tiny\n", "scores": {"map": 0.5}}
     assert told["edition"] == service.edition
     assert told["last_indexed"].startswith("20")
+
+
+def test_folders_are_told_at_any_depth(client):
+    def folders(below):
+        return client.get("/api/gallery/folders", params={"below": below}).json()
+
+    assert folders("") == client.get("/api/gallery").json()["folders"]
+    assert folders("2024") == [{"path": "2024/summer", "photos": 2}, {"path": "2024/winter", "photos": 2}]
+    assert folders("2024/summer") == folders("202") == folders("../..") == []
 
 
 def test_the_numbers_follow_the_gallery(client, gallery, photos, model, paint_photo):
@@ -65,14 +73,6 @@ def test_a_sample_is_spread_over_all_photos_that_are_left(gallery, photos, id_of
     assert some.ids == (min(everything.ids), max(everything.ids))
     gallery.remove([photos / "2023", photos / "2024/summer"])
     assert set(gallery.sample(100).ids) == {photo.id for photo in gallery.photos()}
-
-
-def test_a_sample_is_drawn_again_when_the_gallery_has_changed_much(gallery, photos):
-    sample = SampleCache(gallery, 100)
-    first = sample.get(100)
-    assert sample.get(105) is first
-    gallery.remove([photos / "2024"])
-    assert len(sample.get(120).ids) == 2
 
 
 def test_codes_that_are_alike_lie_close_on_the_map():

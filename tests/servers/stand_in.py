@@ -72,7 +72,8 @@ class FakeService:
         ids = [
             id
             for id in range(1, PHOTOS + 1)
-            if query.get("label") in (None, label(id)) and query.get("folder") in (None, folder(id))
+            if query.get("label") in (None, label(id))
+            and f"{folder(id)}/".startswith(f"{query.get('folder') or folder(id)}/")
         ]
         wanted = query.get("category", label(query.get("similar_to", 1)))
         ranked = sorted(ids, key=lambda id: (label(id) != wanted, id))[: int(query["k"])]
@@ -137,7 +138,7 @@ def photo_bytes(id: int) -> bytes:
 
 def gallery() -> dict:
     labels = Counter(label(id) for id in range(1, PHOTOS + 1))
-    folders = Counter(folder(id) for id in range(1, PHOTOS + 1))
+    folders = Counter(folder(id).split("/")[0] for id in range(1, PHOTOS + 1))
     return {
         "photos": PHOTOS,
         "bits": BITS,
@@ -188,6 +189,9 @@ class Handler(BaseHTTPRequestHandler):
             return None
         if path == "/api/gallery":
             return self._send_json(gallery())
+        if path == "/api/gallery/folders":
+            is_opened = parse_qs(urlsplit(self.path).query)["below"] == ["2024"]
+            return self._send_json([{"path": "2024/summer", "photos": 24}] if is_opened else [])
         if path == "/api/gallery/map":
             return self._send_json(self.service.map)
         if path == "/api/addresses":

@@ -168,8 +168,8 @@ class EngineGallery(ABC):
         """Return the first and the last path, in the order of their bytes, if there are photos."""
 
     @abstractmethod
-    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
-        """Count the photos of each folder that is named from byte ``start`` of the paths on; the fullest first."""
+    def top_folders(self, below: bytes, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos at any depth of each folder in ``below``, which ends with a slash; the fullest first."""
 
     @abstractmethod
     def sample(self, most: int) -> Sample:

@@ -168,9 +168,9 @@ class MilvusGallery(EngineGallery):
         """Return the first and the last path, as of the last reading."""
         return self._read_all(oldest=None).ends
 
-    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
-        """Count the photos of each folder that is named from byte ``start`` of the paths on."""
-        return self._read_all().top_folders(start, most)
+    def top_folders(self, below: bytes, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos at any depth of each folder in ``below``."""
+        return self._read_all().top_folders(below, most)
 
     def sample(self, most: int) -> Sample:
         """Return at most ``most`` photos, spread evenly over when they were indexed."""
@@ -215,12 +215,13 @@ class RowOverview:
                 overview._count(row)
         return overview
 
-    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
-        """Count the photos of each folder that is named from byte ``start`` of the paths on; the fullest first."""
+    def top_folders(self, below: bytes, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos at any depth of each folder in ``below``, which ends with a slash; the fullest first."""
         tops: Counter[bytes] = Counter()
         for folder, photos in self.folders.items():
-            top, separator, _ = (folder + os.fsencode(os.sep))[start:].partition(os.fsencode(os.sep))
-            if separator and top:
+            path = folder + os.fsencode(os.sep)
+            top, separator, _ = path[len(below) :].partition(os.fsencode(os.sep))
+            if path.startswith(below) and separator and top:
                 tops[top] += photos
         return sorted(tops.items(), key=lambda each: (-each[1], each[0]))[:most]
 

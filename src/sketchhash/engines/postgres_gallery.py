@@ -66,7 +66,10 @@ _SIZE = """
 """
 _TOP_FOLDERS = """
     SELECT substring(rest FROM 1 FOR position(%s::bytea IN rest) - 1) AS top, count(*)
-    FROM (SELECT substring(path FROM %s::integer) AS rest FROM photos) AS paths
+    FROM (
+        SELECT substring(path FROM %s::integer) AS rest FROM photos
+        WHERE substring(path FROM 1 FOR %s::integer) = %s::bytea
+    ) AS paths
     WHERE position(%s::bytea IN rest) > 0 GROUP BY top ORDER BY count(*) DESC, top LIMIT %s
 """
 _AT_PLACES = """
@@ -216,10 +219,10 @@ class PostgresGallery(EngineGallery):
         )
         return (bytes(ends[0][0]), bytes(ends[1][0])) if ends else None
 
-    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
-        """Count the photos of each folder that is named from byte ``start`` of the paths on."""
+    def top_folders(self, below: bytes, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos at any depth of each folder in ``below``."""
         separator = os.fsencode(os.sep)
-        rows = self._database.rows(_TOP_FOLDERS, separator, start + 1, separator, most)
+        rows = self._database.rows(_TOP_FOLDERS, separator, len(below) + 1, len(below), below, separator, most)
         return [(bytes(top), photos) for top, photos in rows]
 
     def sample(self, most: int) -> Sample:

@@ -46,7 +46,8 @@ _STATE = """
 # The part of each path from a place on, up to the next separator, if there is one.
 _TOP_FOLDERS = """
     SELECT substr(path, ?1, instr(substr(path, ?1), ?2) - 1) AS top, count(*) FROM photos
-    WHERE instr(substr(path, ?1), ?2) > 0 GROUP BY top ORDER BY count(*) DESC, top LIMIT ?3
+    WHERE instr(substr(path, ?1), ?2) > 0 AND substr(path, 1, ?1 - 1) = ?4
+    GROUP BY top ORDER BY count(*) DESC, top LIMIT ?3
 """
 # Each given id stands for the photo with that id, or the next one if that was removed.
 _AT_PLACES = """
@@ -343,9 +344,9 @@ class GalleryFile:
         ((first, last),) = self.rows("SELECT (SELECT min(path) FROM photos), (SELECT max(path) FROM photos)")
         return None if first is None else (first, last)
 
-    def top_folders(self, start: int, most: int) -> list[tuple[bytes, int]]:
-        """Count the photos of each folder that is named from byte ``start`` of the paths on; the fullest first."""
-        return self._counted().rows(_TOP_FOLDERS, start + 1, os.fsencode(os.sep), most)
+    def top_folders(self, below: bytes, most: int) -> list[tuple[bytes, int]]:
+        """Count the photos at any depth of each folder in ``below``, which ends with a slash; the fullest first."""
+        return self._counted().rows(_TOP_FOLDERS, len(below) + 1, os.fsencode(os.sep), most, below)
 
     def sample(self, most: int) -> Sample:
         """Return at most ``most`` photos, spread evenly over when they were indexed; always the same ones."""

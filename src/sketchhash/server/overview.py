@@ -5,6 +5,7 @@ Counting a million photos takes a second, so it is done only when the gallery ha
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ import numpy as np
 
 from sketchhash.codes import unpack
 from sketchhash.gallery import OpenGallery, Sample
-from sketchhash.server.photos import common_root, display_name
+from sketchhash.server.photos import common_root, display_name, folder_path
 from sketchhash.server.schemas import FolderAnswer, MapPoint
 
 _MOST_FOLDERS = 200
@@ -39,26 +40,26 @@ class OverviewCache:
 
     def __init__(self, gallery: OpenGallery) -> None:
         """Describe an open ``gallery``."""
-        self._gallery = gallery
+        self.gallery = gallery
         self._last: tuple[Hashable, Overview] | None = None
 
     def get(self) -> Overview:
         """Return the overview of the gallery as it is now."""
-        revision = self._gallery.revision()
+        revision = self.gallery.revision()
         if self._last is None or self._last[0] != revision:
             self._last = revision, self._count()
         return self._last[1]
 
     def _count(self) -> Overview:
-        info = self._gallery.info()
+        info = self.gallery.info()
         return Overview(
             photos=info.photos,
             bits=info.model.bits,
             memory_bytes=info.photos * (info.model.bits // 8 + _ID_BYTES),
             labels=dict(info.labels),
-            folders=_top_folders(self._gallery),
+            folders=folders_in(self.gallery, ""),
             last_indexed=info.last_indexed,
-            map=map_codes(self._gallery.sample(_MAP_POINTS)),
+            map=map_codes(self.gallery.sample(_MAP_POINTS)),
         )
 
 
@@ -77,7 +78,10 @@ def map_codes(sample: Sample) -> list[MapPoint]:
     ]
 
 
-def _top_folders(gallery: OpenGallery) -> list[FolderAnswer]:
-    rows = gallery.top_folders(len(common_root(gallery)), _MOST_FOLDERS)
-    folders = (FolderAnswer(path=display_name(top), photos=photos) for top, photos in rows)
-    return sorted(folders, key=lambda folder: folder.path)
+def folders_in(gallery: OpenGallery, folder: str) -> list[FolderAnswer]:
+    """Return the fullest folders that lie directly in one, as clients name it; "" is the one that all photos share."""
+    root = common_root(gallery)
+    below = os.path.join(os.fsencode(folder_path(root, folder)), b"") if folder else root  # noqa: PTH118 - bytes
+    rows = gallery.top_folders(below, _MOST_FOLDERS)
+    found = (FolderAnswer(path=display_name((below + top).removeprefix(root)), photos=photos) for top, photos in rows)
+    return sorted(found, key=lambda each: each.path)

@@ -22,6 +22,7 @@ from sketchhash.server.access import Access
 from sketchhash.server.errors import TooBusy, UnsupportedContent, validation_error
 from sketchhash.server.limits import WorkPool
 from sketchhash.server.metrics import Stopwatch, server_timing
+from sketchhash.server.overview import folders_in
 from sketchhash.server.photos import PictureFile
 from sketchhash.server.qr import MOST_BYTES, as_path, qr_code
 from sketchhash.server.schemas import (
@@ -33,6 +34,7 @@ from sketchhash.server.schemas import (
     ErrorAnswer,
     ExampleAnswer,
     Folder,
+    FolderAnswer,
     GalleryAnswer,
     HealthAnswer,
     HitCount,
@@ -194,6 +196,11 @@ def gallery_routes(service: Service) -> APIRouter:
             edition=service.edition,
             last_indexed=overview.last_indexed,
         )
+
+    @router.get("/folders")
+    async def folders(below: Annotated[Folder, Query()] = "") -> list[FolderAnswer]:
+        """Count the photos at any depth of the folders that lie directly in one."""
+        return await service.reading.run(partial(folders_in, service.overview.gallery, below))
 
     @router.get("/map")
     async def gallery_map() -> list[MapPoint]:

@@ -15,9 +15,10 @@ import { authorisation } from "./access.js";
  *   taken_at: string | null, modified_at: string, width: number | null, height: number | null }} Details
  * @typedef {{ name: string, categories: string[], card: string, scores: Record<string, number> }} Model
  * @typedef {{ photos: number, bits: number, memory_bytes: number, labels: Record<string, number>,
- *   folders: { path: string, photos: number }[], model: Model, version: string, edition: string,
+ *   folders: Folder[], model: Model, version: string, edition: string,
  *   last_indexed: string | null }} Gallery
  * @typedef {{ id: number, x: number, y: number, label: string | null }} MapPoint
+ * @typedef {{ path: string, photos: number }} Folder
  * @typedef {{ address: string, qr: string, side: number }} PageAddress
  * @typedef {{ k: number, folder: string | null, label: string | null }} Filters
  * @typedef {"photo" | "sketch"} PictureKind
@@ -98,6 +99,9 @@ export const fetchExamples = () => call("api/examples");
 
 /** Return the addresses of the page on other machines. @returns {Promise<PageAddress[]>} */
 export const fetchAddresses = () => call("api/addresses");
+
+/** Return the folders that lie directly in one. @param {string} below @returns {Promise<Folder[]>} */
+export const fetchFolders = (below) => call(`api/gallery/folders?${new URLSearchParams({ below })}`);
 
 /** @returns {Promise<MapPoint[]>} */
 export const fetchMap = () => call("api/gallery/map");

@@ -1,9 +1,11 @@
 // @ts-check
 /** The filters: which photos to search, and how many hits to show. */
 
-import { asCount, byId, make } from "./dom.js";
+import { fetchFolders } from "./api.js";
+import { asCount, byId, counted, make } from "./dom.js";
 
 /** @typedef {import("./api.js").Filters} Filters */
+/** @typedef {import("./api.js").Folder} Folder */
 
 /** Dispatches a `change` event after every change. */
 export class FilterBar extends EventTarget {
@@ -12,11 +14,19 @@ export class FilterBar extends EventTarget {
   #count = byId("filter-count", HTMLInputElement);
   #countShown = byId("filter-count-shown", HTMLOutputElement);
 
+  /** @type {Map<string, Folder[]>} what lies directly in each folder that was opened; "" is the top */
+  #folders = new Map();
+  /** @type {Record<string, number>} */
+  #labels = {};
+  #photos = 0;
+
   constructor() {
     super();
-    for (const field of [this.#folder, this.#label, this.#count]) {
-      field.addEventListener("input", () => this.#changed());
-    }
+    for (const field of [this.#label, this.#count]) field.addEventListener("input", () => this.#changed());
+    this.#folder.addEventListener("input", () => {
+      void this.#openFolder(this.#folder.value);
+      this.#changed();
+    });
   }
 
   /** @returns {Filters} */
@@ -32,16 +42,52 @@ export class FilterBar extends EventTarget {
     return Boolean(this.#folder.value || this.#label.value);
   }
 
+  /** Say what a search is compared with. */
+  get compared() {
+    const [folder, label] = [this.#folder.value, this.#label.value];
+    if (folder && label) return `the photos of ${label} in ${folder}`;
+    if (folder) return `${counted(this.#photosIn(folder), "photo")} in ${folder}`;
+    if (label) return `${counted(this.#labels[label] ?? 0, "photo")} of ${label}`;
+    return counted(this.#photos, "photo");
+  }
+
   /** Offer the folders and labels of a gallery. @param {import("./api.js").Gallery} gallery */
   showChoices(gallery) {
+    this.#photos = gallery.photos;
+    this.#labels = gallery.labels;
+    this.#folders = new Map([["", gallery.folders.filter(({ path }) => path)]]);
+    this.#showFolders();
     const labels = Object.entries(gallery.labels).sort(([a], [b]) => a.localeCompare(b));
-    fill(this.#folder, gallery.folders.filter(({ path }) => path).map(({ path, photos }) => [path, photos]));
-    fill(this.#label, labels);
+    fill(this.#label, labels.map(([name, photos]) => [name, `${name} (${asCount(photos)})`]));
   }
 
   clear() {
     this.#folder.value = this.#label.value = "";
     this.#changed();
+  }
+
+  /** Offer what lies in a folder, below it. @param {string} folder */
+  async #openFolder(folder) {
+    if (!folder || this.#folders.has(folder)) return;
+    const found = await fetchFolders(folder).catch(() => null);
+    if (!found) return;
+    this.#folders.set(folder, found);
+    this.#showFolders();
+  }
+
+  #showFolders() {
+    /** @type {(folders: Folder[], depth: number) => [string, string][]} */
+    const rows = (folders, depth) =>
+      folders.flatMap(({ path, photos }) => [
+        /** @type {[string, string]} */ ([path, `${"\u2003".repeat(depth)}${path.split("/").at(-1)} (${asCount(photos)})`]),
+        ...rows(this.#folders.get(path) ?? [], depth + 1),
+      ]);
+    fill(this.#folder, rows(this.#folders.get("") ?? [], 0));
+  }
+
+  /** @param {string} folder */
+  #photosIn(folder) {
+    return [...this.#folders.values()].flat().find(({ path }) => path === folder)?.photos ?? 0;
   }
 
   #changed() {
@@ -53,12 +99,11 @@ export class FilterBar extends EventTarget {
 /**
  * Fill a select with choices after the first, which is "all"; hide it if there are none.
  * @param {HTMLSelectElement} select
- * @param {[name: string, photos: number][]} choices
+ * @param {[value: string, text: string][]} choices
  */
 function fill(select, choices) {
-  const options = choices.map(([name, photos]) => make("option", { value: name }, `${name} (${asCount(photos)})`));
   const chosen = select.value;
-  select.replaceChildren(select.options[0], ...options);
+  select.replaceChildren(select.options[0], ...choices.map(([value, text]) => make("option", { value }, text)));
   select.value = chosen;
   const field = select.closest("label");
   if (field) field.hidden = choices.length === 0;

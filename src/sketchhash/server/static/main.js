@@ -113,7 +113,7 @@ function showCode(answer) {
   if (!answer) return;
   drawBarcode(byId("code-bars", SVGSVGElement), answer.code);
   byId("code-caption", HTMLElement).textContent =
-    `${answer.bits} bits, compared with ${counted(answer.photos, "photo")} in ${asDuration(answer.timings_ms.total)}`;
+    `${answer.bits} bits, compared with ${filterBar.compared} in ${asDuration(answer.timings_ms.total)}`;
 }
 
 /** @param {readonly string[]} categories */
