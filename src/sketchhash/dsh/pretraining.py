@@ -25,7 +25,7 @@ from sketchhash.dsh.networks import Classifier, Net
 from sketchhash.dsh.optimisation import Descent, Processes, device, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Steps, without_additions
-from sketchhash.dsh.sources import Features, InputSet, Source, weights_hash
+from sketchhash.dsh.sources import Features, InputSet, Source, fused, weights_hash
 from sketchhash.errors import BadArgument
 
 
@@ -83,7 +83,8 @@ def _train(
     front = _front(net.trunk, steps.frozen_blocks)
     front.requires_grad_(False)
     averaged = _average(classifier, steps.averaging)
-    teacher = _Teacher(classifier, source, labels, steps, image_targets)
+    trunk = _with_fused_front(net.trunk, steps.frozen_blocks)
+    teacher = _Teacher(classifier, trunk, source, labels, steps, image_targets)
     wrapped = processes.wrap(teacher)
     descent = Descent(wrapped, steps)
     first = 0
@@ -133,6 +134,20 @@ def _front(trunk: nn.Module, blocks: int) -> nn.ModuleList:
     return nn.ModuleList([trunk.stem, *trunk.blocks.children()][: blocks + 1])
 
 
+def _with_fused_front(trunk: nn.Module, blocks: int) -> nn.Module:
+    """Return a trunk that shares the layers of ``trunk`` that learn, and is faster through the front that does not."""
+    if not blocks or not isinstance(trunk, EfficientNetLite):
+        return trunk
+    layers = list(trunk.blocks.children())
+    front = [fused(layer).requires_grad_(False) for layer in (trunk.stem, *layers[:blocks])]
+    return nn.Sequential(*front, *layers[blocks:], trunk.head, _SpatialMean())
+
+
+class _SpatialMean(nn.Module):
+    def forward(self, maps: Tensor) -> Tensor:
+        return maps.mean(dim=(2, 3))
+
+
 def _average(classifier: Classifier, share: float) -> AveragedModel | None:
     """Average weights and batch statistics over the steps to come, if ``share`` of the average is kept at each."""
     if not share:
@@ -161,10 +176,16 @@ class _Teacher(nn.Module):
     """The classification loss of some rows, as one module: gradients of several processes meet in it."""
 
     def __init__(
-        self, classifier: Classifier, source: Source, labels: Tensor, steps: Steps, image_targets: Tensor | None
+        self,
+        classifier: Classifier,
+        trunk: nn.Module,
+        source: Source,
+        labels: Tensor,
+        steps: Steps,
+        image_targets: Tensor | None,
     ) -> None:
         super().__init__()
-        self.classifier, self.source, self.labels, self.steps = classifier, source, labels, steps
+        self.classifier, self.trunk, self.source, self.labels, self.steps = classifier, trunk, source, labels, steps
         self.image_targets = None if image_targets is None else image_targets.to(labels.device)
         self.reduces = False
 
@@ -173,7 +194,7 @@ class _Teacher(nn.Module):
         if isinstance(self.source, Features):
             pool3 = batch
         else:
-            pool3 = self.classifier.net.pool3(_reduced(batch) if self.reduces else batch)
+            pool3 = self.classifier.net.pool3(_reduced(batch) if self.reduces else batch, self.trunk)
         logits, short_logits = self.classifier.logits(pool3)
         labels = self.labels[rows]
         loss, short_loss = (

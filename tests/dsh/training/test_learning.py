@@ -3,13 +3,14 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from sketchhash.datasets import Item, draw_split, open_dataset
-from sketchhash.dsh import backbones, training
+from sketchhash.dsh import backbones, pretraining, training
 from sketchhash.dsh.discrete import solve_basis
 from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import Branches, build_network, network_spec
@@ -239,6 +240,22 @@ def test_frozen_blocks_stay_as_they_are(dataset, tmp_path):
     assert not any(name.startswith(("stem", "blocks.0.", "blocks.1.")) for name in changed)
     assert {"blocks.2.expand.conv.weight", "blocks.2.expand.norm.running_mean"} <= changed
     assert all(weights.requires_grad for weights in network.c2.parameters())
+
+
+def test_a_fused_front_changes_nothing_but_the_time(dataset, tmp_path, monkeypatch):
+    recipe = replace(QUICK, size="compact", pretrain_sketches=Steps(epochs=1, batch=8, frozen_blocks=2))
+
+    def taught(cache: Path) -> dict[str, torch.Tensor]:
+        network = build_network(replace(network_spec("compact", 8), ink_side=32), 0, pretrained=False)
+        inputs = NetworkInputs(dataset, network, recipe, 0, cache, Silent())
+        shown = inputs.pretraining_sketches(dataset.sketches[::3])
+        pretrain(network.c2, shown, 4, recipe.pretrain_sketches, 0, cache, Processes(), Silent())
+        return network.c2.state_dict()
+
+    quick = taught(tmp_path / "fused")
+    monkeypatch.setattr(pretraining, "_with_fused_front", lambda trunk, blocks: trunk)
+    for name, weights in taught(tmp_path / "plain").items():
+        torch.testing.assert_close(quick[name], weights, rtol=1e-3, atol=1e-4)
 
 
 def test_only_an_efficientnet_has_blocks_to_freeze(run):
