@@ -38,6 +38,7 @@ _ADDED_LATER = {  # with what was done before they were added
     "frozen_blocks": 0,
     "imagenet_weight": 0.0,
     "stroke_redraws": 0,
+    "fewest_photos": 0,
 }
 
 
@@ -136,6 +137,9 @@ class Recipe:
     A sketch that is stored as strokes can be shown to C2 in ``stroke_redraws`` more drawings of it, by other hands
     (`augment.redraw`).
 
+    A category with fewer than ``fewest_photos`` is filled up with virtual ones while codes are learned, as far as
+    ImageNet's classifier knows it (`prototypes`).
+
     With ``centred_words`` the word vectors lose what all categories share, which would pull all codes together.
 
     With ``frozen_trunks`` the convolutions stay as pre-training left them while codes are learned, so their
@@ -159,6 +163,7 @@ class Recipe:
     photo_views: int = 1
     sketch_views: int = 1
     stroke_redraws: int = 0
+    fewest_photos: int = 0
 
     @property
     def hash(self) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from sketchhash.dsh.objective import Problem, Samples, Terms, objective, orthogo
 from sketchhash.dsh.optimisation import Descent, Processes, device, seeded_epoch, shuffled
 from sketchhash.dsh.pretraining import pretrain
 from sketchhash.dsh.progress import Progress
+from sketchhash.dsh.prototypes import category_weights, virtual_photos
 from sketchhash.dsh.recipe import Recipe, Similarity, Steps
 from sketchhash.dsh.runs import Job, Run
 from sketchhash.dsh.sources import Features, Source
@@ -137,16 +138,21 @@ def _image_classes(inputs: NetworkInputs, parts: Partition) -> Tensor:
     As SAKE does (Liu et al., Semantic-Aware Knowledge Preservation for Zero-Shot Sketch-Based Image Retrieval, ICCV
     2019), so that a net which learns sketches keeps what photos have in common.
     """
-    c1 = inputs.network.c1
-    if c1 is None or c1.backbone.classifier is None or not inputs.recipe.frozen_trunks:
-        raise BadArgument("imagenet_weight needs a frozen photo trunk with ImageNet's weights; this recipe has none.")
-    weights, biases = c1.backbone.classifier()
+    weights, biases = _imagenet_classifier(inputs, "imagenet_weight")
     photos = parts.training_photos
     features = inputs.photos(photos).batch(torch.arange(len(photos)), None)
     said = torch.softmax(features @ weights.T + biases, dim=1)
     labels = torch.tensor([photo.label for photo in photos])
     sums = torch.zeros(len(parts.categories), len(biases)).index_add_(0, labels, said)
     return sums / torch.bincount(labels, minlength=len(parts.categories)).clamp(min=1)[:, None]
+
+
+def _imagenet_classifier(inputs: NetworkInputs, setting: str) -> tuple[Tensor, Tensor]:
+    """Return the weights and biases of ImageNet's classifier, which a ``setting`` of the recipe needs."""
+    c1 = inputs.network.c1
+    if c1 is None or c1.backbone.classifier is None or not inputs.recipe.frozen_trunks:
+        raise BadArgument(f"{setting} needs a frozen photo trunk with ImageNet's weights; this recipe has none.")
+    return c1.backbone.classifier()
 
 
 def _training_set(inputs: NetworkInputs, parts: Partition, taught: Sequence[int]) -> TrainingSet:
@@ -158,12 +164,34 @@ def _training_set(inputs: NetworkInputs, parts: Partition, taught: Sequence[int]
     def labels(items: Sequence[Item]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         return np.array([places[item.label] for item in items], dtype=np.int64)
 
-    return TrainingSet(
+    training_set = TrainingSet(
         photos=inputs.photos(photos),
         tokens=inputs.tokens(photos),
         photo_labels=labels(photos),
         sketches=inputs.sketches(sketches),
         sketch_labels=labels(sketches),
+    )
+    if not inputs.recipe.fewest_photos:
+        return training_set
+    return _with_virtual_photos(training_set, inputs, [parts.categories[label] for label in taught])
+
+
+def _with_virtual_photos(training_set: TrainingSet, inputs: NetworkInputs, categories: Sequence[str]) -> TrainingSet:
+    """Add virtual photos of thin categories; sketches stand in for their contours."""
+    photos, tokens, sketches = training_set.photos, training_set.tokens, training_set.sketches
+    classifier = _imagenet_classifier(inputs, "fewest_photos")
+    if not isinstance(photos, Features) or not isinstance(tokens, Features) or not isinstance(sketches, Features):
+        raise BadArgument("fewest_photos needs frozen trunks; this recipe trains them.")
+    rng = np.random.default_rng(inputs.store.seed)
+    weights = category_weights(categories, classifier[0].numpy())
+    virtual, labels = virtual_photos(photos, training_set.photo_labels, weights, inputs.recipe.fewest_photos, rng)
+    drawn = [rng.choice(np.flatnonzero(training_set.sketch_labels == label)) for label in labels]
+    views = min(len(photos.views), len(tokens.views), len(sketches.views))
+    return replace(
+        training_set,
+        photos=Features(torch.cat([photos.views[:views], virtual.views[:views]], dim=1)),
+        tokens=Features(torch.cat([tokens.views[:views], sketches.views[:views, drawn]], dim=1)),
+        photo_labels=np.concatenate([training_set.photo_labels, labels]),
     )
 
 

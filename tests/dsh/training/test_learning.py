@@ -10,7 +10,9 @@ import pytest
 import torch
 
 from sketchhash.datasets import Item, draw_split, open_dataset
-from sketchhash.dsh import backbones, pretraining, training
+from sketchhash.datasets.names import meaning
+from sketchhash.dsh import backbones, pretraining, prototypes, training
+from sketchhash.dsh.checkpoints import read_checkpoint
 from sketchhash.dsh.discrete import solve_basis
 from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import Branches, build_network, network_spec
@@ -270,6 +272,22 @@ def test_c2_learns_what_imagenet_says_of_photos(run, monkeypatch):
     recipe = replace(FROZEN, pretrain_sketches=replace(FROZEN.pretrain_sketches, imagenet_weight=1.0))
     plain, taught = (run(each, name=name).network for each, name in ((FROZEN, "plain"), (recipe, "taught")))
     assert weights_hash(plain.c2.trunk) != weights_hash(taught.c2.trunk)
+
+
+def test_thin_categories_are_filled_up_with_virtual_photos(run, dataset, monkeypatch, tmp_path):
+    tiny = replace(backbones.BACKBONES["tiny"], classifier=lambda: (torch.eye(6, 64), torch.zeros(6)))
+    monkeypatch.setitem(backbones.BACKBONES, "tiny", tiny)
+    known = {meaning(category): [number] for number, category in enumerate(dataset.categories[:4])}
+    monkeypatch.setattr(prototypes, "imagenet_classes", lambda: known)
+    monkeypatch.setattr(prototypes, "_ENOUGH", 1)
+    run(replace(FROZEN, fewest_photos=100), name="filled")
+    photos = read_checkpoint(tmp_path / "filled" / "checkpoint.pt")["photo_codes"]
+    assert len(photos) >= 400
+
+
+def test_virtual_photos_need_imagenets_classifier(run):
+    with pytest.raises(BadArgument, match="fewest_photos needs a frozen photo trunk"):
+        run(replace(FROZEN, fewest_photos=5))
 
 
 def test_without_imagenets_classifier_nothing_can_be_learned_from_it(run):
