@@ -186,6 +186,7 @@ OTHER_VALUES = {
     "photo_views": 77,
     "sketch_views": 77,
     "stroke_redraws": 77,
+    "fewest_photos": 77,
 }
 
 
