@@ -24,12 +24,23 @@ def test_a_chosen_file_is_searched_as_photo_or_sketch(page, service, paint_photo
     expect(page.locator("#hits .hit")).to_have_count(40)
     expect(page.get_by_text("beach.jpg")).to_be_visible()
     asked = service.searches[-1]
-    assert asked == {"picture": (tmp_path / "beach.jpg").stat().st_size, "kind": "photo", "k": "40"}
+    assert asked == {"picture": (tmp_path / "beach.jpg").stat().st_size, "kind": "auto", "k": "40"}
+    expect(page.get_by_role("radio", name="Photo")).to_be_checked()
 
     with page.expect_response("**/api/search"):
         page.get_by_text("Sketch", exact=True).click()
     assert service.searches[-1]["kind"] == "sketch"
+    expect(page.get_by_role("radio", name="Sketch")).to_be_checked()
     photograph_page(page, "picture")
+
+
+def test_a_pasted_sketch_is_recognised_and_the_switch_shows_it(page, service):
+    service.recognised = "sketch"
+    page.evaluate(HAND_OVER_PICTURE, "paste")
+    expect(page.get_by_role("radio", name="Sketch")).to_be_checked()
+    with page.expect_response("**/api/search"):
+        page.get_by_text("Photo", exact=True).click()
+    assert service.searches[-1]["kind"] == "photo"
 
 
 def test_a_picture_over_the_page_is_told_to_be_dropped(page, photograph_page):

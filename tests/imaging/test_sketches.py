@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFilter
 
+from sketchhash.datasets.synthetic.photos import render_photo
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
 from sketchhash.imaging.pages import find_sheet
-from sketchhash.imaging.sketches import centrelines, normalise_ink, read_sketch, skeletonise
+from sketchhash.imaging.sketches import centrelines, is_sketch, normalise_ink, read_sketch, skeletonise
 
 SIZE = 128
 # Mean differences, in grey levels, between a drawing and its picture. Lines half a pixel off stay below the
@@ -332,3 +333,29 @@ def test_a_picture_of_nothing_but_paper_has_no_sheet_in_it():
     large = picture_of(fish(), side=800, width=7, scale=3.5, centre=(350, 420))
     with Image.open(io.BytesIO(photographed(large))) as picture:
         assert find_sheet(picture) is None
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SAME_DRAWING if kind != "barely visible"])
+def test_a_drawing_is_recognised_as_a_sketch(kind):
+    assert is_sketch(encoded(SAME_DRAWING[kind], "PNG"))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_drawing_on_a_table_is_recognised_as_a_sketch(table):
+    assert is_sketch(on_table(table, SHEETS["turned"]))
+
+
+def test_a_photographed_page_is_recognised_as_a_sketch():
+    assert is_sketch(photographed(picture_of(fish(), side=800, width=7, scale=3.5, centre=(350, 420))))
+
+
+@pytest.mark.parametrize("category", ["cat", "house", "teapot", "sailboat"])
+def test_a_photo_is_no_sketch(category):
+    assert not is_sketch(encoded(render_photo(category, np.random.default_rng(1), 200), "JPEG"))
+
+
+def test_a_thing_cut_out_on_white_is_no_sketch():
+    page = Image.new("RGB", (200, 200), "white")
+    page.paste(Image.fromarray(render_photo("cat", np.random.default_rng(1), 120)), (40, 40))
+    assert not is_sketch(encoded(np.asarray(page), "PNG"))
+    assert not is_sketch(encoded(np.full((50, 50), 255, np.uint8), "PNG"))

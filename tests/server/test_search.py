@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from sketchhash.codes import hamming, pack, unpack
 from sketchhash.gallery import Searcher, index_events
@@ -336,3 +336,18 @@ def test_categories_are_listed(client):
 
 def test_there_are_no_examples_where_nothing_is_found(client):
     assert client.get("/api/examples").json() == []
+
+
+@pytest.mark.parametrize(("kind", "taken_for"), [("auto", "sketch"), ("", "sketch"), ("photo", "photo")])
+def test_a_picture_of_lines_on_paper_is_recognised_as_a_sketch(client, kind, taken_for):
+    file = io.BytesIO()
+    page = Image.new("L", (120, 120), 255)
+    ImageDraw.Draw(page).line([(20, 20), (100, 30), (60, 100), (20, 20)], fill=0, width=3)
+    page.save(file, "PNG")
+    answer = client.post("/api/search", files={"picture": file.getvalue()}, data={"kind": kind}).json()
+    assert answer["kind"] == taken_for
+
+
+def test_a_picture_without_lines_is_taken_for_a_photo(client, png, strokes):
+    assert client.post("/api/search", files={"picture": png()}).json()["kind"] == "photo"
+    assert client.post("/api/search", json={"strokes": strokes}).json()["kind"] is None

@@ -61,6 +61,7 @@ class FakeService:
     examples: list[dict] = field(default_factory=lambda: examples())
     addresses: list[dict] = field(default_factory=list)
     has_camera_names: bool = False
+    recognised: str = "photo"
     searches: list[dict] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
@@ -93,6 +94,7 @@ class FakeService:
             "verdict": verdict,
             "chance": {"sure": 0.9, "unsure": 0.4, "unknown": 0.05}[verdict] if self.is_calibrated else None,
             "guesses": guesses() if self.is_calibrated else [],
+            "kind": {"auto": self.recognised, None: None}.get(query.get("kind"), query.get("kind")),
             "timings_ms": {"ink": 1.4, "encode": 7.2, "search": 0.6, "total": 9.8},
         }
 

@@ -9,7 +9,7 @@ from sketchhash.imaging.decode import DEFAULT_LIMITS, PICTURE_SUFFIXES, Limits, 
 from sketchhash.imaging.decoders import DecoderPool, Run, run
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise, share_of_ink
 from sketchhash.imaging.photos import contact_sheet, fit_square, read_shrunk_photo, shrink, thumbnail, write_png
-from sketchhash.imaging.sketches import normalise_ink, read_sketch
+from sketchhash.imaging.sketches import is_sketch, normalise_ink, read_sketch
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -21,6 +21,7 @@ __all__ = [
     "Run",
     "contact_sheet",
     "fit_square",
+    "is_sketch",
     "normalise_ink",
     "rasterise",
     "read_photo",

@@ -46,6 +46,44 @@ def read_sketch(
         raise UnreadableImage(f"Cannot read a sketch from {name}: {problem}") from problem
 
 
+# A sketch is lines, no wider than this share of the picture and covering no more than that of the paper, which is
+# smooth: hardly a pixel of a small copy differs from its neighbours by so many levels once the lines are removed.
+_LOOKED_AT = 320
+_SMALL_SIDE = 96
+_THIN = 0.05
+_MOST_INK = 0.25
+_STEP = 6
+_MOST_STEPS = 0.05
+
+
+def is_sketch(source: Path | bytes, limits: Limits = DEFAULT_LIMITS) -> NDArray[np.bool_]:
+    """Tell whether a picture shows a sketch rather than a photo: some thin lines on smooth paper.
+
+    The answer is an array without dimensions: that is what processes that decode can send.
+
+    Raises:
+        UnreadableImage: If the file cannot be decoded.
+    """
+    picture = open_picture(source, limits, longest=_LOOKED_AT)
+    picture.thumbnail((_LOOKED_AT, _LOOKED_AT), Image.Resampling.BOX)
+    ink = ink_on(np.asarray(picture))
+    mask = ink > ink_threshold(ink)
+    if picture.mode == "RGBA":
+        picture = _on_contrasting_page(picture)
+    sheet = find_sheet(picture)
+    paper = mask.size if sheet is None else int(sheet.sum())
+    if not mask.any() or mask.sum() > _MOST_INK * paper or _pen_width(mask) > _THIN * max(mask.shape):
+        return np.array(False)
+    small = picture.convert("L").resize((_SMALL_SIDE, _SMALL_SIDE), Image.Resampling.BOX)
+    where = np.ones((_SMALL_SIDE, _SMALL_SIDE), dtype=bool)
+    if sheet is not None:
+        where = np.asarray(Image.fromarray(sheet).resize(small.size, Image.Resampling.NEAREST))
+    if _has_light_ink(small, where):
+        small = ImageChops.invert(small)
+    steps = np.hypot(*np.gradient(np.asarray(_without_dark_lines(small), dtype=np.float64)))
+    return np.array((steps[where] > _STEP).mean() <= _MOST_STEPS)
+
+
 def normalise_ink(pixels: NDArray[np.uint8], size: int, style: InkStyle = DEFAULT_STYLE) -> NDArray[np.uint8]:
     """Bring a sketch to the normal form: ``(size, size)``, paper 255, ink 0, lines as wide as the style says.
 

@@ -23,6 +23,7 @@ CategoryName = Annotated[str, Field(min_length=1, max_length=200, description="A
 Word = Annotated[str, Field(max_length=200, description="A word for what is looked for.")]
 Chance = Annotated[float, Field(ge=0, le=1)]
 PictureKind = Literal["photo", "sketch"]
+PictureChoice = Literal["auto", "photo", "sketch"]
 
 
 class SearchOptions(BaseModel):
@@ -58,9 +59,9 @@ class CategoryQuery(SearchOptions):
 
 
 class PictureQuery(SearchOptions):
-    """The fields of a form beside the picture itself."""
+    """The fields of a form beside the picture itself; *auto* lets the service tell sketches from photos."""
 
-    kind: PictureKind = "photo"
+    kind: PictureChoice = "auto"
 
 
 class HitAnswer(BaseModel):
@@ -106,7 +107,7 @@ class SearchAnswer(BaseModel):
     helps to go on drawing; *unknown* if the query does not look like a kind of thing that the model knows, or if
     nothing of it is in this gallery. ``chance`` is the calibrated chance that the first hits show what was asked for,
     and ``guesses`` are the categories that the query may show, the most likely first. A model without calibration is
-    always unsure, names no chance and guesses nothing.
+    always unsure, names no chance and guesses nothing. ``kind`` is what a picture that was sent was taken for.
     """
 
     hits: list[HitAnswer]
@@ -116,6 +117,7 @@ class SearchAnswer(BaseModel):
     code: str
     bits: int
     photos: int
+    kind: PictureKind | None
     timings_ms: TimingsAnswer
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sketchhash.codes import pack
 from sketchhash.errors import UnreadableImage
 from sketchhash.gallery import Answer, Hit, Prepared, Searcher
-from sketchhash.imaging import Drawing, Run, run
+from sketchhash.imaging import Drawing, Run, is_sketch, run
 from sketchhash.server.limits import UPLOADS
 from sketchhash.server.metrics import Stopwatch
 from sketchhash.server.photos import common_root, display_name, folder_below, folder_path, unknown_photo_is_not_found
@@ -22,6 +22,7 @@ from sketchhash.server.schemas import (
     DrawingQuery,
     GuessAnswer,
     HitAnswer,
+    PictureKind,
     PictureQuery,
     SearchAnswer,
     SearchOptions,
@@ -37,6 +38,7 @@ class SearchResult:
     root: bytes
     code: NDArray[np.uint8]
     photos: int
+    kind: PictureKind | None = None
 
     def answer(self, watch: Stopwatch) -> SearchAnswer:
         """Return the response, with timings up to now."""
@@ -50,6 +52,7 @@ class SearchResult:
             code=self.code.tobytes().hex(),
             bits=8 * self.code.shape[1],
             photos=self.photos,
+            kind=self.kind,
             timings_ms=TimingsAnswer(**watch.milliseconds()),
         )
 
@@ -76,11 +79,15 @@ class Finder:
         """Find photos that look like an uploaded photo, or that show the sketch in an uploaded picture."""
         try:
             with watch.stage("ink"):
-                picture = self._searcher.prepare_picture(content, query.kind, UPLOADS, self._run)
+                kind = self._recognise(content) if query.kind == "auto" else query.kind
+                picture = self._searcher.prepare_picture(content, kind, UPLOADS, self._run)
         except UnreadableImage as error:
             reason = str(error).replace("these bytes", "the picture")
             raise UnreadableImage(f"{reason} Send another picture, such as a JPEG or PNG.") from error
-        return self._find_prepared(picture, query, watch)
+        return replace(self._find_prepared(picture, query, watch), kind=kind)
+
+    def _recognise(self, content: bytes) -> PictureKind:
+        return "sketch" if self._run(is_sketch, content, UPLOADS) else "photo"
 
     def find_by_category(self, query: CategoryQuery, watch: Stopwatch) -> SearchResult:
         """Find photos of a kind of thing that the model knows."""

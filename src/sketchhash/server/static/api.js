@@ -10,7 +10,7 @@ import { authorisation } from "./access.js";
  * @typedef {{ name: string, strokes: import("./drawing.js").Strokes }} Example
  * @typedef {{ ink: number, encode: number, search: number, total: number }} Timings
  * @typedef {{ hits: Hit[], code: string, bits: number, photos: number, verdict: "sure" | "unsure" | "unknown",
- *   chance: number | null, guesses: Guess[], timings_ms: Timings }} Answer
+ *   chance: number | null, guesses: Guess[], kind: PictureKind | null, timings_ms: Timings }} Answer
  * @typedef {{ id: number, path: string, label: string | null, size: number, indexed_at: string,
  *   taken_at: string | null, modified_at: string, width: number | null, height: number | null }} Details
  * @typedef {{ name: string, categories: string[], card: string, scores: Record<string, number> }} Model
@@ -23,7 +23,7 @@ import { authorisation } from "./access.js";
  * @typedef {{ k: number, folder: string | null, label: string | null }} Filters
  * @typedef {"photo" | "sketch"} PictureKind
  * @typedef {{ by: "drawing", strokes: import("./drawing.js").Strokes }
- *   | { by: "picture", picture: Blob, kind: PictureKind }
+ *   | { by: "picture", picture: Blob, kind: PictureKind | "auto" }
  *   | { by: "photo", hit: Hit }
  *   | { by: "category", category: string }} Query
  */

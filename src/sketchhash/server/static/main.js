@@ -82,6 +82,7 @@ function showAnswer(answer, query) {
   about.lastTimings = answer.timings_ms;
   grid.show(answer.hits);
   showCode(answer);
+  if (answer.kind && query.by === "picture") pictureCard.showKind(answer.kind);
   // While a kind of thing is searched for, the chips still say what was drawn: another tap goes back to it.
   if (query.by !== "category") guesses.show(answer.guesses);
   const clearFilters = { label: "Search all photos", run: () => filterBar.clear() };

@@ -33,7 +33,12 @@ export class PictureCard extends EventTarget {
 
   /** @param {File} picture */
   showPicture(picture) {
-    this.#show({ by: "picture", picture, kind: this.#kind }, URL.createObjectURL(picture), picture.name);
+    this.#show({ by: "picture", picture, kind: "auto" }, URL.createObjectURL(picture), picture.name);
+  }
+
+  /** Show what the picture was taken for; the person may know better. @param {PictureKind} kind */
+  showKind(kind) {
+    for (const choice of this.#kinds.querySelectorAll("input")) choice.checked = choice.value === kind;
   }
 
   /** @param {import("./api.js").Hit} hit */
