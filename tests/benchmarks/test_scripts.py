@@ -1,6 +1,6 @@
 import pytest
 
-NAMES = ("codes", "engines", "indexing", "model", "photo_stages", "scale", "search", "serving", "tokens")
+NAMES = ("codes", "engines", "indexing", "model", "photo_stages", "scale", "search", "serving", "shape", "tokens")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -47,9 +47,9 @@ def test_codes_of_other_hits_or_widths_are_refused():
 def test_fits_decide_among_nearly_equal_codes_only():
     values = np.ones(256)
     codes = np.full((5, 32), 255, dtype=np.uint8)
-    codes[1, 0], codes[2, :2], codes[3, :16], codes[4, :16] = 0, 0, 0, 0
+    codes[1, 0], codes[2, 0], codes[3, :2], codes[4, :2] = 15, 0, 0, 0
     codes[4, 31] = 254
-    hits = Hits(np.arange(5), np.array([0, 8, 16, 128, 129], dtype=np.uint16))
+    hits = Hits(np.arange(5), np.array([0, 4, 8, 16, 17], dtype=np.uint16))
     fits = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
     assert rerank(hits, codes, values, fits).ids.tolist() == [2, 1, 0, 4, 3]
     assert rerank(hits, codes, values, -fits).ids.tolist() == [0, 1, 2, 3, 4]

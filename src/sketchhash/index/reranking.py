@@ -20,10 +20,10 @@ from sketchhash.codes import hamming, unpack
 from sketchhash.errors import BadArgument
 from sketchhash.index.protocol import Hits
 
-NEARLY_EQUAL = 16
+NEARLY_EQUAL = 32
 """Codes are nearly equal if they differ in no more than one bit of so many."""
 
-_GROUPS = 32  # hits behind so many groups are ordered by shape only if their codes agree equally well
+_GROUPS = 12  # hits behind so many groups are ordered by shape only if their codes agree equally well
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,7 @@ _SMALLEST_BOX = 0.1
 # Values of a grid of length 1 are hardly ever greater; their roots are stored, as most are small.
 _GREATEST = 0.4
 _LEVELS = 15
+_UNIT = np.float32(_GREATEST / _LEVELS**2)
 
 Grid = NDArray[np.float32]
 
@@ -58,7 +59,17 @@ def describe_contours(scores: NDArray[np.float32]) -> bytes:
     >>> len(describe_contours(np.zeros((20, 30), dtype=np.float32)))
     512
     """
-    whole, box = photo_grids(find_ridges(scores, _FAINTEST, fade=True))
+    return describe_ridges(photo_ridges(scores))
+
+
+def photo_ridges(scores: NDArray[np.float32]) -> Ridges:
+    """Find the contours of a photo that its shape is made of."""
+    return find_ridges(scores, _FAINTEST, fade=True)
+
+
+def describe_ridges(ridges: Ridges) -> bytes:
+    """Return the shape of a photo from its `photo_ridges`."""
+    whole, box = photo_grids(ridges)
     levels = np.rint(_LEVELS * np.sqrt(np.minimum(np.stack([whole, box]) / _GREATEST, 1))).astype(np.uint8)
     packed: NDArray[np.uint8] = levels[0] | levels[1] << 4
     return packed.tobytes()
@@ -82,20 +93,20 @@ def orientation_grid(ridges: Ridges) -> Grid:
 
     Orientations are innermost, and cells in reading order. Ridges outside the unit square do not count.
     """
-    place = ridges.places * CELLS - 0.5
+    place = np.clip(ridges.places * CELLS - 0.5, -1, CELLS)  # a frame of cells around the square takes what is outside
     turn = ridges.angles / np.pi * ORIENTATIONS
     cell, bin_ = np.floor(place).astype(np.intp), np.floor(turn).astype(np.intp)
-    nearness = place - cell, turn - bin_
-    grid = np.zeros(GRID)
+    past_cell, past_bin = place - cell, turn - bin_
+    side = CELLS + 3
+    framed = np.zeros(side * side * ORIENTATIONS)
     for down in (0, 1):
         for right in (0, 1):
-            row, column = cell[:, 0] + down, cell[:, 1] + right
-            is_inside = (row >= 0) & (row < CELLS) & (column >= 0) & (column < CELLS)
-            share = ridges.strengths * np.abs(1 - down - nearness[0][:, 0]) * np.abs(1 - right - nearness[0][:, 1])
+            number = (cell[:, 0] + down + 1) * side + cell[:, 1] + right + 1
+            share = ridges.strengths * np.abs(1 - down - past_cell[:, 0]) * np.abs(1 - right - past_cell[:, 1])
             for on in (0, 1):
-                number = (row * CELLS + column) * ORIENTATIONS + (bin_ + on) % ORIENTATIONS
-                weights = share * np.abs(1 - on - nearness[1])
-                grid += np.bincount(number[is_inside], weights[is_inside], minlength=GRID)
+                numbers = number * ORIENTATIONS + (bin_ + on) % ORIENTATIONS
+                framed += np.bincount(numbers, share * np.abs(1 - on - past_bin), minlength=len(framed))
+    grid = framed.reshape(side, side, ORIENTATIONS)[1 : CELLS + 1, 1 : CELLS + 1].ravel()
     return (grid / max(float(np.linalg.norm(grid)), 1e-12)).astype(np.float32)
 
 
@@ -155,24 +166,27 @@ class ShapeQuery:
 
         A photo without a shape is in the middle.
         """
-        fits = np.zeros(len(ids), dtype=np.float32)
-        known = np.array([photo in shapes for photo in ids], dtype=np.bool_)
-        if known.any():
-            packed = b"".join(shapes[photo] for photo in ids if photo in shapes)
-            if len(packed) != SHAPE_BYTES * np.count_nonzero(known):
-                raise BadArgument(f"A shape has {SHAPE_BYTES} bytes, and some of these do not.")
-            fits[known] = self.scores(np.frombuffer(packed, dtype=np.uint8).reshape(-1, SHAPE_BYTES))
-            fits[~known] = np.median(fits[known])
+        known = [photo for photo in ids if photo in shapes]
+        if not known:
+            return np.zeros(len(ids), dtype=np.float32)
+        packed = b"".join([shapes[photo] for photo in known])
+        if len(packed) != SHAPE_BYTES * len(known):
+            raise BadArgument(f"A shape has {SHAPE_BYTES} bytes, and some of these do not.")
+        scores = self.scores(np.frombuffer(packed, dtype=np.uint8).reshape(-1, SHAPE_BYTES))
+        if len(known) == len(ids):
+            return scores
+        fits = np.full(len(ids), np.median(scores), dtype=np.float32)
+        fits[[photo in shapes for photo in ids]] = scores
         return fits
 
     def scores(self, shapes: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Score shapes ``(photos, SHAPE_BYTES)`` by the metric: ``(photos,)``, greater for a better fit."""
-        whole, box = self.wanted[:GRID], self.wanted[GRID:]
-        scores: NDArray[np.float32] = _VALUES[shapes & 15] @ whole + _VALUES[shapes >> 4] @ box
+        whole, box = shapes & 15, shapes >> 4  # squares of levels fit into a byte: no table is needed
+        scores: NDArray[np.float32] = _UNIT * (
+            (whole * whole).astype(np.float32) @ self.wanted[:GRID]
+            + (box * box).astype(np.float32) @ self.wanted[GRID:]
+        )
         return scores
-
-
-_VALUES = (_GREATEST * (np.arange(_LEVELS + 1) / _LEVELS) ** 2).astype(np.float32)
 
 
 def _box(ridges: Ridges) -> tuple[NDArray[np.float64], float]:
