@@ -44,7 +44,7 @@ from sketchhash.model.calibration import (
 
 _FEWEST = 8
 # Just below what is aimed at, 5 % and 10 %: the shares of wrong answers that may be called sure.
-_SURE_SCRIBBLES, _SURE_ABSENT = 0.045, 0.09
+_SURE_OF = {Kind.SCRIBBLE: 0.045, Kind.ABSENT: 0.085, Kind.UNTAUGHT: 0.085}
 # A drawing with less ink than this share of sketches may be one that was just begun.
 _LITTLE_INK = 0.25
 
@@ -122,10 +122,9 @@ def _guessed(made: Calibration, search: Search, asked: QueryKind) -> Floats:
 
 def _least_sure(chances: Floats, kinds: NDArray[np.str_]) -> float:
     """Return the least chance, at least a half, that keeps the shares of wrong kinds that are called sure small."""
-    allowed = {_SURE_SCRIBBLES: [Kind.SCRIBBLE], _SURE_ABSENT: [Kind.ABSENT, Kind.UNTAUGHT]}
     least = 0.5
-    for share, wrong in allowed.items():
-        found = chances[np.isin(kinds, wrong)]
+    for kind, share in _SURE_OF.items():
+        found = chances[kinds == kind]
         if len(found):
             least = max(least, float(np.quantile(found, 1 - share)))
     return least

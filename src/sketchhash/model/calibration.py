@@ -49,7 +49,7 @@ JUDGED_HITS = 40
 
 MOST_GUESSES = 5
 LIKELY = 0.5
-"""A good match is one that shows what was asked for with at least this chance."""
+"""Good matches show what was asked for with at least this chance; where none does, they are the best of the first."""
 
 FEATURES = 7
 
@@ -225,8 +225,9 @@ class Calibration:
         hits = logistic(hit_features(agreement, chance) @ head.hit)
         hits[:JUDGED_HITS] = falling(hits[:JUDGED_HITS])
         hits = np.minimum.accumulate(hits)  # later hits never change the chances of earlier ones
-        if chance >= head.sure and hits[0] >= LIKELY:
-            return Judgement("sure", chance, guesses, tuple(hits.tolist()), int((hits >= LIKELY).sum()))
+        if chance >= head.sure:
+            likely = int((hits >= LIKELY).sum()) or min(int((hits == hits[0]).sum()), FIRST_HITS)
+            return Judgement("sure", chance, guesses, tuple(hits.tolist()), likely)
         # Either it is like nothing that the model knows, or the model knows what it is and these photos do not show it.
         is_elsewhere = guessed[:-1].max() >= LIKELY and chance < head.sure / 2
         is_unknown = not is_begun and (guessed[-1] >= LIKELY or is_elsewhere)
