@@ -14,6 +14,15 @@ expect = pytest.importorskip("playwright.sync_api", reason="the page is tested w
 
 LINE = [(0.2, 0.5), (0.8, 0.5)]
 
+KEEP_TEXTS = """() => {
+    window.texts = [];
+    const fillAsBefore = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        window.texts.push(text);
+        return fillAsBefore.call(this, text, ...place);
+    };
+}"""
+
 
 def test_good_matches_are_set_apart_from_what_is_less_likely(page, draw, service):
     draw(page, LINE)
@@ -195,7 +204,7 @@ def test_a_gallery_without_a_map_shows_none(page, service):
 
 
 def test_a_dot_on_the_map_shows_its_photo(page, service, photograph_page):
-    service.map = [{"id": id, "x": id % 7, "y": id % 5, "label": f"label {id}"} for id in range(1, 36)]
+    service.map = [{"id": id, "x": id % 7, "y": id % 5, "label": f"label {id}", "guess": None} for id in range(1, 36)]
     page.keyboard.press("i")
     expect(page.get_by_text("Map of codes")).to_be_visible()
     box = page.locator("#map-canvas").bounding_box()
@@ -203,6 +212,21 @@ def test_a_dot_on_the_map_shows_its_photo(page, service, photograph_page):
     page.locator("#map-canvas").hover(position={"x": box["width"] / 2 + 2, "y": box["height"] / 2 - 2})
     expect(page.get_by_text("label 17")).to_be_visible()
     photograph_page(page, "map")
+
+
+def test_the_map_names_groups_by_what_the_model_takes_them_for(page, service, photograph_page):
+    page.keyboard.press("i")
+    expect(page.get_by_text("Map of codes")).to_be_visible()
+    page.evaluate(KEEP_TEXTS)
+    service.map = [
+        {"id": id, "x": id % 2 + id / 100, "y": id / 50, "label": None, "guess": ["horse", "boat"][id % 2]}
+        for id in range(1, 41)
+    ]
+    page.keyboard.press("Escape")
+    page.keyboard.press("i")
+    page.wait_for_function("() => window.texts.includes('horse') && window.texts.includes('boat')")
+    page.locator("#map").scroll_into_view_if_needed()
+    photograph_page(page, "map-names")
 
 
 def test_the_chosen_theme_is_kept(open_page):

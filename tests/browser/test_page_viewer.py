@@ -40,6 +40,17 @@ def test_closing_in_another_way_leaves_no_step_behind(viewer, service):
     expect(page).to_have_url(service.address)
 
 
+def test_a_dialog_that_follows_another_at_once_stays_open(viewer):
+    page = viewer.page
+    page.keyboard.press("Escape")
+    page.keyboard.press("i")
+    about = page.get_by_role("dialog", name="About this gallery")
+    page.wait_for_function("() => history.state?.dialog === 'about'")
+    expect(about).to_be_visible()
+    page.go_back()
+    expect(about).to_be_hidden()
+
+
 def test_a_reload_with_an_open_viewer_takes_its_step_back(viewer):
     page = viewer.page
     page.reload()

@@ -1,6 +1,7 @@
 """The gallery as a whole: numbers, folders, samples and the map."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -73,6 +74,15 @@ def test_a_sample_is_spread_over_all_photos_that_are_left(gallery, photos, id_of
     assert some.ids == (min(everything.ids), max(everything.ids))
     gallery.remove([photos / "2023", photos / "2024/summer"])
     assert set(gallery.sample(100).ids) == {photo.id for photo in gallery.photos()}
+
+
+def test_the_map_says_what_photos_may_show():
+    calibration = SimpleNamespace(
+        categories=("cat", "dog"), photo_chances=lambda signs: np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
+    )
+    sample = Sample((1, 2), (None, None), np.array([[0x00], [0xFF]], dtype=np.uint8))
+    assert [point.guess for point in map_codes(sample, calibration)] == ["cat", None]
+    assert [point.guess for point in map_codes(sample)] == [None, None]
 
 
 def test_codes_that_are_alike_lie_close_on_the_map():

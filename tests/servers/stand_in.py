@@ -158,7 +158,9 @@ def gallery_map() -> list[dict]:
     rng = np.random.default_rng(0)
     centres = {name: rng.uniform(-1, 1, 2) for name in LABELS}
     places = {id: centres[label(id)] + rng.normal(0, 0.12, 2) for id in range(1, PHOTOS + 1)}
-    return [{"id": id, "x": float(x), "y": float(y), "label": label(id)} for id, (x, y) in places.items()]
+    return [
+        {"id": id, "x": float(x), "y": float(y), "label": label(id), "guess": None} for id, (x, y) in places.items()
+    ]
 
 
 def details(id: int) -> dict:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sketchhash.codes import unpack
 from sketchhash.gallery import OpenGallery, Sample
+from sketchhash.model import Calibration
 from sketchhash.server.photos import common_root, display_name, folder_path
 from sketchhash.server.schemas import FolderAnswer, MapPoint
 
@@ -38,9 +40,10 @@ class Overview:
 class OverviewCache:
     """The overview of a gallery, counted again only after a change."""
 
-    def __init__(self, gallery: OpenGallery) -> None:
-        """Describe an open ``gallery``."""
+    def __init__(self, gallery: OpenGallery, calibration: Calibration | None = None) -> None:
+        """Describe an open ``gallery``; with a ``calibration`` the map says what its photos may show."""
         self.gallery = gallery
+        self._calibration = calibration
         self._last: tuple[Hashable, Overview] | None = None
 
     def get(self) -> Overview:
@@ -59,23 +62,32 @@ class OverviewCache:
             labels=dict(info.labels),
             folders=folders_in(self.gallery, ""),
             last_indexed=info.last_indexed,
-            map=map_codes(self.gallery.sample(_MAP_POINTS)),
+            map=map_codes(self.gallery.sample(_MAP_POINTS), self._calibration),
         )
 
 
-def map_codes(sample: Sample) -> list[MapPoint]:
+def map_codes(sample: Sample, calibration: Calibration | None = None) -> list[MapPoint]:
     """Project codes onto the two directions in which they differ most (principal components)."""
     if not sample.ids:
         return []
     signs = unpack(sample.codes).astype(np.float64)
+    guesses = _guess(signs, calibration) if calibration else [None] * len(signs)
     signs -= signs.mean(axis=0)
     _, directions = np.linalg.eigh(signs.T @ signs)
     points = signs @ directions[:, :-3:-1]
     points /= max(float(np.abs(points).max()), 1e-9)
     return [
-        MapPoint(id=photo, x=x, y=y, label=label)
-        for photo, label, (x, y) in zip(sample.ids, sample.labels, points.round(4).tolist(), strict=True)
+        MapPoint(id=photo, x=x, y=y, label=label, guess=guess)
+        for photo, label, guess, (x, y) in zip(
+            sample.ids, sample.labels, guesses, points.round(4).tolist(), strict=True
+        )
     ]
+
+
+def _guess(signs: NDArray[np.float64], calibration: Calibration) -> list[str | None]:
+    """Return what each photo most likely shows, None if that is nothing known."""
+    names: list[str | None] = [*calibration.categories, None]
+    return [names[best] for best in calibration.photo_chances(signs).argmax(axis=1).tolist()]
 
 
 def folders_in(gallery: OpenGallery, folder: str) -> list[FolderAnswer]:

@@ -186,12 +186,16 @@ class GalleryAnswer(BaseModel):
 
 
 class MapPoint(BaseModel):
-    """A photo on the map of the gallery: x and y are -1 to 1, and photos with similar codes are close together."""
+    """A photo on the map of the gallery: x and y are -1 to 1, and photos with similar codes are close together.
+
+    ``guess`` is the category that its code most likely means; null if that is none.
+    """
 
     id: int
     x: float
     y: float
     label: str | None
+    guess: str | None
 
 
 class AddressAnswer(BaseModel):

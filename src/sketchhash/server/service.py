@@ -92,7 +92,7 @@ def searcher_service(searcher: Searcher) -> Iterator[Service]:
     service = Service(
         finder=Finder(searcher, decoders.run),
         photos=Photos(searcher.gallery, decoders.run),
-        overview=OverviewCache(searcher.gallery),
+        overview=OverviewCache(searcher.gallery, searcher.model.calibration),
         examples=ExampleCache(searcher),
         model=_describe(searcher.model),
     )

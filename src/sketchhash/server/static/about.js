@@ -106,10 +106,14 @@ function showTimings(timings) {
 const DOT_RADIUS = 3.5;
 const HOVER_RADIUS = 14;
 const MARGIN = 10;
+const MOST_NAMES = 16;
 // Steps of the golden angle give neighbouring labels very different hues.
 const GOLDEN_ANGLE = 137.508;
 
-/** A map of codes: photos with similar codes are close together, and the colour of a dot is its label. */
+/**
+ * A map of codes: photos with similar codes are close together. The colour of a dot is what the photo shows: its label,
+ * or else what the model takes it for; the largest groups are named.
+ */
 class CodeMap {
   #canvas = byId("map-canvas", HTMLCanvasElement);
   #tip = byId("map-tip", HTMLElement);
@@ -126,14 +130,14 @@ class CodeMap {
 
   /** @param {MapPoint[]} points */
   show(points) {
-    const labels = [...new Set(points.map(({ label }) => label))].sort();
+    const labels = [...new Set(points.map(nameOf))].sort();
     const across = scale(points.map(({ x }) => x));
     const down = scale(points.map(({ y }) => y));
     this.#dots = points.map((point) => ({
       point,
       x: across(point.x),
       y: down(point.y),
-      colour: `oklch(0.65 0.14 ${(labels.indexOf(point.label) * GOLDEN_ANGLE) % 360})`,
+      colour: `oklch(0.65 0.14 ${(labels.indexOf(nameOf(point)) * GOLDEN_ANGLE) % 360})`,
     }));
     this.#render();
   }
@@ -151,6 +155,40 @@ class CodeMap {
       context.beginPath();
       context.arc(...this.#positionOf(dot), DOT_RADIUS, 0, 2 * Math.PI);
       context.fill();
+    }
+    this.#nameGroups(context);
+  }
+
+  /**
+   * Write the names of the largest groups in their middle, where they do not cover each other.
+   * @param {CanvasRenderingContext2D} context
+   */
+  #nameGroups(context) {
+    /** @type {Map<string, { x: number, y: number }[]>} */
+    const groups = new Map();
+    for (const dot of this.#dots) {
+      const name = nameOf(dot.point);
+      if (name) groups.set(name, [...(groups.get(name) ?? []), dot]);
+    }
+    const style = getComputedStyle(this.#canvas);
+    context.globalAlpha = 1;
+    context.font = `600 12.5px ${style.fontFamily}`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.lineWidth = 4;
+    context.lineJoin = "round";
+    context.strokeStyle = style.backgroundColor;
+    context.fillStyle = style.color;
+    /** @type {[number, number, number][]} */
+    const written = [];
+    for (const [name, dots] of [...groups].sort(([, a], [, b]) => b.length - a.length).slice(0, MOST_NAMES)) {
+      const [x, y] = this.#positionOf({ x: median(dots.map((dot) => dot.x)), y: median(dots.map((dot) => dot.y)) });
+      const half = context.measureText(name).width / 2 + 4;
+      const left = Math.min(Math.max(x, half), this.#canvas.clientWidth - half);
+      if (written.some(([otherX, otherY, other]) => Math.abs(left - otherX) < half + other && Math.abs(y - otherY) < 16)) continue;
+      written.push([left, y, half]);
+      context.strokeText(name, left, y);
+      context.fillText(name, left, y);
     }
   }
 
@@ -171,7 +209,7 @@ class CodeMap {
     this.#tip.style.setProperty("--y", `${top}px`);
     const address = thumbnailAddress(nearest.point.id);
     if (this.#tipImage.getAttribute("src") !== address) this.#tipImage.src = address;
-    this.#tipLabel.textContent = nearest.point.label ?? "no label";
+    this.#tipLabel.textContent = nameOf(nearest.point) ?? "not known";
   }
 
   /**
@@ -184,6 +222,16 @@ class CodeMap {
       MARGIN + y * (this.#canvas.clientHeight - 2 * MARGIN),
     ];
   }
+}
+
+/** @param {MapPoint} point */
+function nameOf({ label, guess }) {
+  return label ?? guess;
+}
+
+/** @param {number[]} values */
+function median(values) {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 /**

@@ -17,7 +17,7 @@ import { authorisation } from "./access.js";
  * @typedef {{ photos: number, bits: number, memory_bytes: number, labels: Record<string, number>,
  *   folders: Folder[], model: Model, version: string, edition: string,
  *   last_indexed: string | null }} Gallery
- * @typedef {{ id: number, x: number, y: number, label: string | null }} MapPoint
+ * @typedef {{ id: number, x: number, y: number, label: string | null, guess: string | null }} MapPoint
  * @typedef {{ path: string, photos: number }} Folder
  * @typedef {{ address: string, qr: string, side: number }} PageAddress
  * @typedef {{ k: number, folder: string | null, label: string | null }} Filters

@@ -1,20 +1,34 @@
 // @ts-check
 /** The browser's Back closes an open dialog, as people on phones expect. */
 
+/** Whether a step is being taken back because its dialog was closed in another way. */
+let isReturning = false;
+
 /** Open a dialog as a step of history; closing it in another way takes the step back. @param {HTMLDialogElement} dialog */
 export function openDialog(dialog) {
   dialog.showModal();
-  history.pushState({ dialog: dialog.id }, "");
+  if (!isReturning) remember(dialog);
   const takeBack = () => {
-    if (history.state?.dialog === dialog.id) history.back();
+    if (history.state?.dialog !== dialog.id) return;
+    isReturning = true;
+    history.back();
   };
   dialog.addEventListener("close", takeBack, { once: true });
 }
 
+/** @param {HTMLDialogElement} dialog */
+function remember(dialog) {
+  history.pushState({ dialog: dialog.id }, "");
+}
+
 addEventListener("popstate", () => {
-  for (const dialog of document.querySelectorAll("dialog[open]")) {
-    if (dialog instanceof HTMLDialogElement && dialog.id !== "access") dialog.close();
+  const open = document.querySelector("dialog[open]:not(#access)");
+  if (open instanceof HTMLDialogElement) {
+    // Opened while the step of another was taken back, it gets its own step now.
+    if (isReturning) remember(open);
+    else open.close();
   }
+  isReturning = false;
 });
 
 // The page was loaded again while a dialog was open.

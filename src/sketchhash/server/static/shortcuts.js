@@ -38,7 +38,7 @@ export function listenForShortcuts(shortcuts, help) {
  */
 function handlesKeys(target) {
   if (!(target instanceof Element)) return false;
-  return target.matches("input:not([type=radio], [type=file], [type=range]), select, textarea") || target.closest("dialog") !== null;
+  return target.matches("input:not([type=radio], [type=file], [type=range]), select, textarea") || target.closest("dialog[open]") !== null;
 }
 
 /** @param {KeyboardEvent} event */
