@@ -229,3 +229,10 @@ def test_a_split_that_cannot_be_written_says_so_and_leaves_nothing(tmp_path):
     with pytest.raises(SplitProblem, match="cannot be written"):
         draw_split(make([12, 12], [5, 5])).write(tmp_path / "nowhere" / "split.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_split_that_is_nested_without_end_is_refused(tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 100_000 + "]" * 100_000, encoding="utf-8")
+    with pytest.raises(SplitProblem, match="not a split file"):
+        Split.read(path)

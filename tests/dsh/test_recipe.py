@@ -227,3 +227,10 @@ def test_a_cosine_rate_warms_up_and_falls_towards_zero():
     assert rates[peak:] == sorted(rates[peak:], reverse=True)
     assert steps.rate(5, 0.0) == pytest.approx(0.005)
     assert 0 < rates[-1] < 1e-6
+
+
+def test_a_recipe_that_is_nested_without_end_is_refused(tmp_path):
+    path = tmp_path / "deep.toml"
+    path.write_text(f"x = {'[' * 5000}{']' * 5000}", encoding="utf-8")
+    with pytest.raises(BadArgument, match=r"deep\.toml cannot be used"):
+        load_recipe(str(path))

@@ -129,7 +129,7 @@ class Split:
             split = cls(**{key: _frozen(value) for key, value in document.items()})
         except OSError as problem:
             raise SplitProblem(f"{path} cannot be read: {problem.strerror}.") from problem
-        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
             raise SplitProblem(f"{path} is not a split file. Draw one with: sketchhash data split") from problem
         if format_ not in (_PLAIN_FORMAT, _VALIDATION_FORMAT):
             raise SplitProblem(f"{path} has format {format_}; this version reads up to format {_VALIDATION_FORMAT}.")

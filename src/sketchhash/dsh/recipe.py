@@ -189,7 +189,7 @@ def load_recipe(name_or_path: str) -> Recipe:
     """
     try:
         return parse_recipe({"name": Path(name_or_path).stem, **_read(name_or_path)})
-    except (tomllib.TOMLDecodeError, TypeError, ValueError) as problem:
+    except (tomllib.TOMLDecodeError, TypeError, ValueError, RecursionError) as problem:
         raise BadArgument(f"The recipe {name_or_path} cannot be used: {problem}.") from problem
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import select
 import signal
 import struct
 import subprocess
@@ -50,7 +51,8 @@ _ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     # One heap, and large blocks outside of it: so that memory goes back to the system when a picture does.
     "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 23),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 25),
 }
 
 _OUT_OF_TIME = -int(getattr(signal, "SIGPROF", 1000))  # the exit code of a process that the system ended for its time
@@ -216,14 +218,12 @@ class _Decoder:
         """Return the kind of the answer, and the answer."""
         requests, answers = self.process.stdin, self.process.stdout
         assert requests and answers  # both are pipes
-        clock = threading.Timer(deadline, self._end_late)
-        clock.daemon = True
-        clock.start()
         try:
             requests.write(self._settings)
             self._settings = b""
             pickle.dump(call, requests, pickle.HIGHEST_PROTOCOL)
             requests.flush()
+            self._await(answers, deadline)
             kind, length = _HEADER.unpack(_read_exactly(answers, _HEADER.size))
             answer = _read_exactly(answers, length)
         except (OSError, EOFError) as problem:
@@ -233,14 +233,27 @@ class _Decoder:
                 code = -1
             is_too_slow = self._is_late or code == _OUT_OF_TIME
             raise _DecoderDied(code == _WAS_IDLE, is_too_slow) from problem
-        finally:
-            clock.cancel()
         self.is_spent = kind.isupper()
         return kind.lower(), answer
 
     def end(self) -> None:
         self.process.kill()
         self.process.communicate()
+
+    def _await(self, answers: IO[bytes], deadline: float) -> None:
+        """Wait until there is an answer, and end the process if there is none in time."""
+        if hasattr(select, "poll"):
+            watch = select.poll()
+            watch.register(answers.fileno(), select.POLLIN)
+            self._is_late = not watch.poll(1000 * deadline)
+            if self._is_late:
+                self.process.kill()
+            return
+        clock = threading.Timer(deadline, self._end_late)
+        clock.daemon = True
+        clock.start()
+        answers.peek(1)  # type: ignore[attr-defined]
+        clock.cancel()
 
     def _end_late(self) -> None:
         self._is_late = True
