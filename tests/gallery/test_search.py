@@ -287,10 +287,11 @@ def test_a_photo_as_query_has_no_shape(searcher):
     assert searcher.shape_of(searcher.prepare(np.zeros((9, 9, 3), np.uint8), "photo")) is None
 
 
-def test_shapes_of_another_version_count_as_missing(gallery, put, values):
-    photo = put("/a.jpg", values[0])
+def test_shapes_of_another_version_count_as_missing_and_broken_ones_are_not_used(gallery, put, values):
+    photo, other = put("/a.jpg", values[0]), put("/b.jpg", values[0])
     gallery.rows("INSERT INTO shapes VALUES (?, 0, ?)", photo, bytes(512))
-    assert gallery.shapes_of([photo]) == {}
+    gallery.rows("INSERT INTO shapes VALUES (?, 1, ?)", other, b"broken")
+    assert gallery.shapes_of([photo, other]) == {}
     assert gallery.count_without_shape() == 1
 
 

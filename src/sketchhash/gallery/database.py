@@ -31,7 +31,7 @@ from sketchhash.gallery.schema import begin_gallery, connect, explained, read_mo
 from sketchhash.gallery.soundness import damaged, valued
 from sketchhash.gallery.writer import Writer
 from sketchhash.model import Model
-from sketchhash.tokens.shape import SHAPE_VERSION, ShapeQuery
+from sketchhash.tokens.shape import SHAPE_BYTES, SHAPE_VERSION, ShapeQuery
 
 _PAGE = 1000
 
@@ -275,8 +275,8 @@ class GalleryFile:
         """Return the shapes of some photos, by id; photos indexed before there were shapes have none."""
         if not self.keeps_shapes:
             return {}
-        query = f"SELECT photo, shape FROM shapes WHERE photo IN {_THESE} AND version = ?"
-        return dict(self.rows(query, json.dumps(list(ids)), SHAPE_VERSION))
+        query = f"SELECT photo, shape FROM shapes WHERE photo IN {_THESE} AND version = ? AND length(shape) = ?"
+        return dict(self.rows(query, json.dumps(list(ids)), SHAPE_VERSION, SHAPE_BYTES))
 
     def without_shape(self, after: int, most: int) -> list[int]:
         """Return the ids above ``after``, ascending, of at most ``most`` photos that have no shape."""

@@ -109,9 +109,10 @@ def find_ridges(scores: NDArray[np.float32], share: float, fade: bool = False) -
     strengths = _faded(scores) if fade else np.ascontiguousarray(scores)
     highest = float(strengths.max())
     candidates = np.flatnonzero(strengths >= share * highest) if highest > 0 else np.empty(0, dtype=np.intp)
-    on_ridge = candidates[_is_ridge(scores, candidates)]
-    rows, columns = np.divmod(on_ridge, scores.shape[1])
+    rows, columns = np.divmod(candidates, scores.shape[1])
     right, down = _normals(scores, rows, columns)
+    is_ridge = _is_higher(scores, rows, columns, right, down)
+    on_ridge, rows, columns, right, down = (each[is_ridge] for each in (candidates, rows, columns, right, down))
     centre = np.array(scores.shape) / 2
     places = (np.stack([rows, columns], axis=1) + 0.5 - centre) / max(scores.shape) + 0.5
     angles = np.arctan2(down.astype(np.float64), right) % np.pi
@@ -185,7 +186,17 @@ def draw(mask: NDArray[np.bool_], size: int, line_width: float) -> NDArray[np.ui
 def _is_ridge(scores: NDArray[np.float32], places: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Tell which pixels, numbered in reading order, lie on a ridge of the scores: ``(places,)``."""
     rows, columns = np.divmod(places, scores.shape[1])
-    right, down = _normals(scores, rows, columns)
+    return _is_higher(scores, rows, columns, *_normals(scores, rows, columns))
+
+
+def _is_higher(
+    scores: NDArray[np.float32],
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    right: NDArray[np.float32],
+    down: NDArray[np.float32],
+) -> NDArray[np.bool_]:
+    """Tell which pixels are not lower than the scores one pixel along their normals, on either side."""
     here = scores[rows, columns]
     ahead, behind = (
         _sample(scores, here, rows, columns, right * side, down * side) for side in (np.float32(1), np.float32(-1))
