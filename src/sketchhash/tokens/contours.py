@@ -112,10 +112,10 @@ def find_ridges(scores: NDArray[np.float32], share: float, fade: bool = False) -
     rows, columns = np.divmod(candidates, scores.shape[1])
     right, down = _normals(scores, rows, columns)
     is_ridge = _is_higher(scores, rows, columns, right, down)
-    on_ridge, rows, columns, right, down = (each[is_ridge] for each in (candidates, rows, columns, right, down))
+    on_ridge, rows, columns = candidates[is_ridge], rows[is_ridge], columns[is_ridge]
     centre = np.array(scores.shape) / 2
     places = (np.stack([rows, columns], axis=1) + 0.5 - centre) / max(scores.shape) + 0.5
-    angles = np.arctan2(down.astype(np.float64), right) % np.pi
+    angles = np.arctan2(down[is_ridge].astype(np.float64), right[is_ridge]) % np.pi
     return Ridges(places, strengths.ravel()[on_ridge].astype(np.float64), angles)
 
 
