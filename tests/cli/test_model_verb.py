@@ -44,9 +44,10 @@ def test_a_folder_without_a_model_is_refused(run, tmp_path):
 
 def test_a_run_is_exported_with_weights_of_half_the_size(run, untrained_run, tmp_path):
     folder, world = untrained_run(("key", "snowman"), 4)
-    told = ("model", "export", "--run", folder, "--data", world)
+    told = ("model", "export", "--run", folder, "--data", world, "--cache", tmp_path / "cache")
     result = run(*told, "--out", tmp_path / "whole")
     assert result.exit_code == 0, result.output
+    assert "too little to calibrate it" in result.stderr
     assert run(*told, "--out", tmp_path / "half", "--weights", "float16").exit_code == 0
     whole, half = (json.loads(run("model", "info", tmp_path / name, "--json").stdout) for name in ("whole", "half"))
     assert whole["is_intact"] and half["is_intact"]

@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from sketchhash import Gallery
-from sketchhash.datasets import draw_split, open_dataset
+from sketchhash.datasets import draw_split, keep_nothing_out, open_dataset
+from sketchhash.evaluation import calibrate_export
 from sketchhash.model import Model, read_manifest
 
 
@@ -87,6 +88,16 @@ def test_coefficients_are_taken_from_a_twin(tell, own_model, data, tmp_path):
     own, other = Model.load(own_model).calibration, Model.load(twin).calibration
     assert (own.drawing == other.drawing).all()
     assert (own.drawn != other.drawn).any()
+
+
+def test_an_exported_model_is_calibrated_by_what_its_training_kept_out(own_model, data, tmp_path):
+    dataset = open_dataset(data)
+    nothing = keep_nothing_out(dataset)
+    assert calibrate_export(Model.load(own_model), [dataset], nothing, tmp_path / "cache") is False
+    assert Model.load(own_model).calibration is None
+    some = draw_split(dataset, queries=20, unseen_photos=0.5)
+    assert calibrate_export(Model.load(own_model), [dataset], some, tmp_path / "cache") is True
+    assert Model.load(own_model).calibration.categories == ("cat", "dog")
 
 
 def test_what_is_not_calibrated_says_what_to_type(run, own_model, data, gallery):

@@ -53,6 +53,8 @@ def calibrate_export(
     model: Model, datasets: Sequence[Dataset], split: Split, cache: Path, threads: int | None = None
 ) -> bool:
     """Calibrate a model that was just exported, by what its training kept out; return False if that is too little."""
+    if not split.query_sketches:
+        return False
     material = gather_material(Encodings(model, cache, threads), datasets, split, ("vectors", "fit"))
     try:
         write_calibration(model.folder, fit_calibration(material))
