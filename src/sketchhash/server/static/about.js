@@ -74,6 +74,7 @@ function showGallery(gallery) {
     byId("about-scores", HTMLElement),
     Object.entries(model.scores).map(([measure, score]) => [measure, score.toFixed(3)]),
   );
+  byId("about-scores-title", HTMLElement).hidden = Object.keys(model.scores).length === 0;
   byId("about-card", HTMLElement).replaceChildren(...renderMarkdown(model.card));
 }
 
