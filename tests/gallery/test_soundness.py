@@ -46,7 +46,7 @@ def use(path, model):
         for photo in photos[:5]:
             gallery.thumbnail(photo.id)
         gallery.path_ends()
-        gallery.top_folders(8, 10)
+        gallery.top_folders(b"/photos/", 10)
         gallery.sample(20)
         gallery.content_prefixes(8)
         list(gallery.pages())
