@@ -1,6 +1,18 @@
 import pytest
 
-NAMES = ("codes", "engines", "indexing", "model", "photo_stages", "scale", "search", "serving", "shape", "tokens")
+NAMES = (
+    "codes",
+    "engines",
+    "indexing",
+    "model",
+    "photo_stages",
+    "reliability",
+    "scale",
+    "search",
+    "serving",
+    "shape",
+    "tokens",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
