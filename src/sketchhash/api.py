@@ -217,6 +217,12 @@ class Gallery:
             ready(access.address(host, listener.getsockname()[1]))
             serve(service, access, listener)
 
+    def serve_assistant(self) -> None:
+        """Let an assistant search over standard input and output (Model Context Protocol), until it closes them."""
+        from sketchhash.server import serve_assistant
+
+        serve_assistant(self._searcher)
+
     @cached_property
     def _searcher(self) -> Searcher:
         return Searcher(self.model, self._gallery)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sketchhash.cli import data, demo, evaluate, gallery, index, model, paper, search, serve, tokens, train
+from sketchhash.cli import data, demo, evaluate, gallery, index, mcp, model, paper, search, serve, tokens, train
 from sketchhash.cli.console import complain, write
 from sketchhash.errors import BadArgument, SketchHashError
 
@@ -55,6 +55,7 @@ app.add_typer(tokens.app, name="tokens")
 app.command("demo")(demo.demo)
 app.command("evaluate")(evaluate.evaluate)
 app.command("index")(index.index)
+app.command("mcp")(mcp.mcp)
 app.command("search")(search.search)
 app.command("serve")(serve.serve)
 app.command("train")(train.train)

@@ -3,11 +3,12 @@
     request ──► metrics ──► headers ──► access ──► limits ──► routes ──► work pool ──► search, photos, overview
 
 `open_service` opens a gallery and its model, `listen` opens a socket, and `serve` answers its clients. `create_app` and
-`create_server` are for those who run it otherwise.
+`create_server` are for those who run it otherwise. `serve_assistant` answers an assistant instead of a browser.
 """
 
 from sketchhash.server.access import Access
 from sketchhash.server.app import create_app, serve
+from sketchhash.server.assistant import serve_assistant
 from sketchhash.server.limits import RequestLimits
 from sketchhash.server.service import Service, create_server, listen, open_service, searcher_service
 
@@ -21,4 +22,5 @@ __all__ = [
     "open_service",
     "searcher_service",
     "serve",
+    "serve_assistant",
 ]
