@@ -1,10 +1,11 @@
-"""What happens to a gallery whose indexing is killed, a service that gets nonsense, and a decoder of damaged files.
+"""What happens when indexing is killed, a service gets nonsense, files are damaged, and people draw for an hour.
 
-    python benchmarks/reliability.py --kills 500 --requests 20000 --files 3000
+    python benchmarks/reliability.py --kills 500 --requests 20000 --files 3000 --minutes 60 --out record.json
 
 All of it is done to this machine alone, to galleries and photos that it makes, and ends by itself. A fault is anything
 but what is promised: a gallery that is damaged or has lost a photo, an answer of 500 or above other than 503, a drawing
-that finds other photos than before, a file that is neither decoded nor refused.
+that finds other photos than before, a file that is neither decoded nor refused, memory that grows. The record is
+written as it goes, and ``--resume`` goes on with it.
 """
 
 from __future__ import annotations
@@ -13,16 +14,14 @@ import io
 import json
 import subprocess
 import sys
-import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -30,115 +29,173 @@ import typer
 from numpy.typing import NDArray
 from PIL import Image
 
-from sketchhash.errors import UnreadableImage
+from drawing import draw_for, write_photo
+from serving import MEMORY, read_metric, serving
+from sketchhash.errors import BadArgument, UnreadableImage
 from sketchhash.gallery import GalleryFile, index_events
 from sketchhash.imaging import DecoderPool, read_small_photo
 from sketchhash.imaging.decode import FORMATS
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder
 from sketchhash.results import markdown_table
-from sketchhash.server import Access, create_app, create_server, listen, open_service
-from timing import RecordFile, ShownRecord, finish, read_record, resident_bytes, run, say
+from timing import RecordFile, ShownRecord, finish, read_record, resident_bytes, run, say, write_record
 
 _PHOTOS = 48
 _LONGEST_LIFE = 8.0  # seconds after the start of indexing
+_DRAWERS = 8
+_FLAT_BYTES = 50_000_000  # by which the service may grow, once it has seen everything
 _TIMEOUT = 60.0  # seconds
 _BUSY = 503
 _SERVER_FAULT = 500
+_EXPECTED = ("200", "503")  # answers to people who draw
 _CHECK_EVERY = 50
+_TOLD_EVERY = 250
 _DRAWING = {"strokes": [[[0, 0], [80, 10], [40, 70], [0, 0]]], "k": 10}
 _PATHS = ("/api/search", "/api/photos/1", "/api/photos/1/thumbnail", "/api/photos/1/details", "/api/gallery", "/health")
+_PARTS = {
+    "kills": "kills of indexing",
+    "requests": "requests",
+    "files": "damaged files",
+    "drawing": "questions of eight people who draw",
+}
 
 Random = np.random.Generator
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How often what was done ended how, what was not as promised, and what it took."""
+    """How often what was done ended how, what was not as promised, and what it took.
 
-    done: int
-    ends: dict[str, int]
-    faults: list[str]
-    seconds: float
-    grown_bytes: int
+    ``p99_seconds`` is what people who drew waited for hits; 0 where nobody did.
+    """
+
+    done: int = 0
+    ends: dict[str, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    grown_bytes: int = 0
+    p99_seconds: float = 0.0
+
+    def __add__(self, other: Outcome) -> Outcome:
+        """Return both together; of memory and waiting, the worse."""
+        return Outcome(
+            self.done + other.done,
+            dict(Counter(self.ends) + Counter(other.ends)),
+            self.faults + other.faults,
+            self.seconds + other.seconds,
+            max(self.grown_bytes, other.grown_bytes, key=abs),
+            max(self.p99_seconds, other.p99_seconds),
+        )
 
 
 @dataclass(frozen=True)
 class Reliability:
     """All that was tried."""
 
-    kills: Outcome
-    requests: Outcome
-    files: Outcome
+    kills: Outcome = Outcome()
+    requests: Outcome = Outcome()
+    files: Outcome = Outcome()
+    drawing: Outcome = Outcome()
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Parse a record."""
-        return cls(**{name: Outcome(**record[name]) for name in ("kills", "requests", "files")})
+        return cls(**{name: Outcome(**record[name]) for name in _PARTS if name in record})
+
+    @property
+    def faults(self) -> list[str]:
+        """What was not as promised."""
+        return [fault for part in _PARTS for fault in getattr(self, part).faults]
 
 
 def main(
     kills: Annotated[int, typer.Option(min=0, help="How often indexing is killed.")] = 500,
     requests: Annotated[int, typer.Option(min=0, help="How many requests the service gets.")] = 20_000,
     files: Annotated[int, typer.Option(min=0, help="How many damaged pictures are decoded.")] = 3_000,
+    minutes: Annotated[float, typer.Option(min=0, help="How long eight people draw.")] = 60,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Do what the record of --out does not have yet.")] = False,
     show: ShownRecord = None,
     out: RecordFile = None,
 ) -> None:
-    """Kill indexing, send nonsense to a service, decode damaged files, and count what is not as promised."""
+    """Kill indexing, send nonsense to a service, decode damaged files, draw, and count what is not as promised."""
     if show is not None:
         found = read_record(show, Reliability.from_record)
     else:
-        folder = default_model_folder()
-        with TemporaryDirectory() as name:
-            place = Path(name)
-            write_photos(place / "photos", _PHOTOS, np.random.default_rng(seed))
-            say("Killing indexing ...")
-            killed = kill_indexing(place, folder, kills, np.random.default_rng([seed, 1]))
-            say("Sending nonsense ...")
-            sent = send_nonsense(place, folder, requests, np.random.default_rng([seed, 2]))
-        say("Decoding damaged files ...")
-        found = Reliability(killed, sent, decode_damage(files, np.random.default_rng([seed, 3])))
-    finish(page(found), asdict(found), out)
-    if any(outcome.faults for outcome in (found.kills, found.requests, found.files)):
+        if resume and out is None:
+            raise BadArgument("There is no record to go on with. Name it with --out.")
+        begun = read_record(out, Reliability.from_record) if resume and out and out.exists() else Reliability()
+        for found in _try_all(begun, kills, requests, files, 60 * minutes, seed):
+            if out is not None:
+                write_record(asdict(found), out)
+    finish(page(found), asdict(found), None if show else out)
+    if found.faults:
         raise typer.Exit(1)
+
+
+def _try_all(
+    found: Reliability, kills: int, requests: int, files: int, seconds: float, seed: int
+) -> Iterator[Reliability]:
+    """Do what is missing, and yield what there is now and then."""
+    folder = default_model_folder()
+    yield found
+    with TemporaryDirectory() as name:
+        place = Path(name)
+        write_photos(place / "photos", _PHOTOS, np.random.default_rng(seed))
+        parts: dict[str, Callable[[Random], Iterator[Outcome]]] = {
+            "files": lambda rng: decode_damage(files - found.files.done, rng),
+            "requests": lambda rng: send_nonsense(place, folder, requests - found.requests.done, rng),
+            "drawing": lambda rng: draw(place, folder, seconds - found.drawing.seconds, rng),
+            "kills": lambda rng: kill_indexing(place, folder, kills - found.kills.done, rng),
+        }
+        for part, attempt in parts.items():
+            before: Outcome = getattr(found, part)
+            say(f"{_PARTS[part].capitalize()} ...")
+            for outcome in attempt(np.random.default_rng([seed, *part.encode(), before.done])):
+                found = replace(found, **{part: before + outcome})
+                yield found
 
 
 def page(found: Reliability) -> str:
     """Return everything as Markdown."""
-    rows = [
-        (
-            what,
-            f"{outcome.done:,}",
-            ", ".join(f"{end} {times:,}" for end, times in sorted(outcome.ends.items())),
-            "; ".join(outcome.faults[:3]) or "none",
-            f"{outcome.seconds:.0f} s",
-            f"{outcome.grown_bytes / 1e6:+.0f} MB",
+    rows = []
+    for part, name in _PARTS.items():
+        outcome: Outcome = getattr(found, part)
+        rows.append(
+            (
+                name,
+                f"{outcome.done:,}",
+                ", ".join(f"{end} {times:,}" for end, times in sorted(outcome.ends.items())),
+                "; ".join(outcome.faults[:3]) or "none",
+                f"{outcome.seconds:,.0f} s",
+                f"{outcome.grown_bytes / 1e6:+.0f} MB",
+                f"{1000 * outcome.p99_seconds:.0f} ms" if outcome.p99_seconds else "",
+            )
         )
-        for what, outcome in (
-            ("kills of indexing", found.kills),
-            ("requests", found.requests),
-            ("damaged files", found.files),
-        )
-    ]
-    return markdown_table(("what", "how many", "ends", "faults", "took", "memory"), rows)
+    return markdown_table(("what", "how many", "ends", "faults", "took", "memory", "p99"), rows)
 
 
 def write_photos(folder: Path, count: int, rng: Random) -> None:
     """Write small photos, no two alike."""
     folder.mkdir()
     for number in range(count):
-        (folder / f"{number:04}.jpg").write_bytes(_picture("JPEG", rng))
+        write_photo(folder / f"{number:04}.jpg", rng)
 
 
-def kill_indexing(place: Path, model: Path, kills: int, rng: Random) -> Outcome:
-    """Kill `sketchhash index` at random moments, and look at the gallery each time; at the end, let it finish."""
+def kill_indexing(place: Path, model_folder: Path, kills: int, rng: Random) -> Iterator[Outcome]:
+    """Kill `sketchhash index` at random moments, and look at the gallery each time; at the end, let it finish.
+
+    A run that finishes before it is killed does not count; the next one begins a new gallery.
+    """
+    if kills <= 0:
+        return
     start, ends, faults = perf_counter(), Counter[str](), list[str]()
-    gallery, before = place / "killed.gallery", 0
+    model, gallery, before = Model.load(model_folder), place / "killed.gallery", 0
     command = [sys.executable, "-m", "sketchhash", "index", str(place / "photos"), "--gallery", str(gallery)]
-    command += ["--model", str(model)]
-    for number in range(kills):
-        if before == _PHOTOS:
+    command += ["--model", str(model_folder)]
+    total = sum(1 for _ in (place / "photos").iterdir())
+    while ends["killed"] < kills:
+        if before == total:
             gallery.unlink()
             before = 0
         worker = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -148,43 +205,42 @@ def kill_indexing(place: Path, model: Path, kills: int, rng: Random) -> Outcome:
             worker.kill()
             worker.wait()
         ends["killed" if worker.returncode < 0 else "finished"] += 1
-        photos, problem = _look_at(gallery)
+        photos, problem = _look_at(gallery, model)
         if problem or photos < before:
-            faults.append(problem or f"kill {number}: {before} photos became {photos}")
+            faults.append(problem or f"kill {ends['killed']}: {before} photos became {photos}")
         before = photos
-    if kills:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        photos, problem = _look_at(gallery)
-        if problem or photos != _PHOTOS:
-            faults.append(problem or f"at the end {photos} of {_PHOTOS} photos are there")
-    return Outcome(kills, dict(ends), faults, perf_counter() - start, 0)
+        yield Outcome(ends["killed"], dict(ends), list(faults), perf_counter() - start)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    photos, problem = _look_at(gallery, model)
+    if problem or photos != total:
+        faults.append(problem or f"at the end {photos} of {total} photos are there")
+    yield Outcome(kills, dict(ends), faults, perf_counter() - start)
 
 
-def send_nonsense(place: Path, model_folder: Path, requests: int, rng: Random) -> Outcome:
+def send_nonsense(place: Path, model_folder: Path, requests: int, rng: Random) -> Iterator[Outcome]:
     """Send requests that are random, or good ones that were changed, and a good drawing now and then."""
-    model, gallery = Model.load(model_folder), place / "served.gallery"
-    with GalleryFile.create(gallery, model) as opened:
-        list(index_events(opened, model, [place / "photos"]))
+    if requests <= 0:
+        return
     start, ends, faults = perf_counter(), Counter[str](), list[str]()
-    with _serving(gallery, model_folder) as port:
-        expected = _hits(port)
-        before = resident_bytes()
-        for number in range(requests):
+    with serving(_make_gallery(place / "nonsense.gallery", place, model_folder), model_folder) as port:
+        expected, before = _hits(port), 0
+        for number in range(1, requests + 1):
             status = _send(port, *_request(rng))
             ends[str(status) if status else "no answer"] += 1
             if status >= _SERVER_FAULT and status != _BUSY:
                 faults.append(f"request {number}: {status}")
-            if number % _CHECK_EVERY == 0 and _hits(port) != expected:
+            if number % _CHECK_EVERY == 1 and _hits(port) != expected:
                 faults.append(f"after request {number} a drawing finds other photos")
-        grown = resident_bytes() - before
-    return Outcome(requests, dict(ends), faults, perf_counter() - start, grown)
+            if number % _TOLD_EVERY == 0 or number == requests:
+                memory = read_metric(port, MEMORY)
+                before = before or memory  # when all kinds of requests have been seen
+                yield Outcome(number, dict(ends), list(faults), perf_counter() - start, memory - before)
 
 
-def decode_damage(files: int, rng: Random) -> Outcome:
+def decode_damage(files: int, rng: Random) -> Iterator[Outcome]:
     """Decode damaged pictures as indexing and the service do."""
     start, ends, faults = perf_counter(), Counter[str](), list[str]()
     pool = DecoderPool(2)
-    contents = [_damaged(_picture(FORMATS[number % len(FORMATS)], rng), rng) for number in range(files)]
     before = resident_bytes()
 
     def decode(content: bytes) -> str:
@@ -199,39 +255,57 @@ def decode_damage(files: int, rng: Random) -> Outcome:
 
     try:
         with ThreadPoolExecutor(2) as threads:
-            ends.update(threads.map(decode, contents))
+            for first in range(0, files, _TOLD_EVERY):
+                numbers = range(first, min(first + _TOLD_EVERY, files))
+                forms = [FORMATS[number % len(FORMATS)] for number in numbers]
+                ends.update(threads.map(decode, [_damaged(_picture(form, rng), rng) for form in forms]))
+                grown = resident_bytes() - before
+                yield Outcome(numbers.stop, dict(ends), list(faults), perf_counter() - start, grown)
     finally:
         pool.close()
-    return Outcome(files, dict(ends), faults, perf_counter() - start, resident_bytes() - before)
 
 
-def _look_at(gallery: Path) -> tuple[int, str]:
+def draw(place: Path, model_folder: Path, seconds: float, rng: Random) -> Iterator[Outcome]:
+    """Let eight people draw while photos are indexed beside them."""
+    if seconds <= 0:
+        return
+    gallery = _make_gallery(place / "drawn.gallery", place, model_folder)
+    start = perf_counter()
+    for watched in draw_for(seconds, _DRAWERS, gallery, place / "photos", model_folder, rng):
+        ends = Counter(str(status) if status else "no answer" for status in watched.statuses)
+        faults = [f"{times} answers of {end}" for end, times in ends.items() if end not in _EXPECTED]
+        # The first tenth is for whatever is loaded at first use.
+        grown = watched.memory[-1] - watched.memory[len(watched.memory) // 10]
+        if grown > _FLAT_BYTES:
+            faults.append(f"the service has grown by {grown:,} bytes")
+        waited = float(np.percentile(watched.seconds or [0.0], 99))
+        faults += watched.problems
+        yield Outcome(sum(ends.values()), dict(ends), faults, perf_counter() - start, grown, waited)
+    photos, problem = _look_at(gallery, Model.load(model_folder))
+    if problem or photos != watched.indexed:
+        faults.append(problem or f"at the end {photos} of {watched.indexed} photos are there")
+        yield Outcome(sum(ends.values()), dict(ends), faults, perf_counter() - start, grown, waited)
+
+
+def _make_gallery(path: Path, place: Path, model_folder: Path) -> Path:
+    model = Model.load(model_folder)
+    with GalleryFile.create(path, model) as opened:
+        list(index_events(opened, model, [place / "photos"]))
+    return path
+
+
+def _look_at(gallery: Path, model: Model) -> tuple[int, str]:
     """Return how many photos a gallery has, and what is wrong with it, if anything is."""
     if not gallery.exists():
         return 0, ""
     try:
-        with GalleryFile.create(gallery, Model.load(default_model_folder())) as opened:
+        with GalleryFile.create(gallery, model) as opened:
             remarks = opened.damage()
             for photo in opened.photos():
                 opened.code(photo.id), opened.thumbnail(photo.id)
             return len(opened), "; ".join(remarks)
     except Exception as problem:
         return 0, repr(problem)
-
-
-@contextmanager
-def _serving(gallery: Path, model_folder: Path) -> Iterator[int]:
-    with open_service(gallery, model_folder) as service, listen("127.0.0.1", 0) as listener:
-        server = create_server(create_app(service, Access()))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        while not server.started:
-            sleep(0.01)
-        try:
-            yield listener.getsockname()[1]
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def _hits(port: int) -> list[int]:

@@ -40,6 +40,8 @@ from sketchhash.server import Access, create_app, create_server, listen, open_se
 from timing import Cost, RecordFile, cost, finish, run, say
 
 OK = 200
+MEMORY = re.compile(r"^process_resident_memory_bytes (\S+)$", re.MULTILINE)
+PHOTOS = re.compile(r"^sketchhash_photos (\S+)$", re.MULTILINE)
 
 _HITS = 40
 _TIMEOUT = 10.0  # seconds
@@ -49,8 +51,6 @@ _WARMING_SECONDS = 3.0
 _STOPPING_SECONDS = 20.0
 _ALONE_SECONDS = 2.0
 _ALONE_DRAWINGS = 8
-_MEMORY = re.compile(r"^process_resident_memory_bytes (\S+)$", re.MULTILINE)
-_PHOTOS = re.compile(r"^sketchhash_photos (\S+)$", re.MULTILINE)
 
 _NUMBERS = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)"
 _INSERT_PHOTOS = f"""{_NUMBERS}
@@ -135,16 +135,16 @@ def main(
 
 def measure(gallery: Path, model_folder: Path, users: int, seconds: float, pace: Pace | None = None) -> ServingTimes:
     """Let so many users draw for so long, after some seconds of warming up that do not count."""
-    with _serving(gallery, model_folder) as port, ThreadPoolExecutor(users) as threads:
+    with serving(gallery, model_folder) as port, ThreadPoolExecutor(users) as threads:
         begin = perf_counter() + _WARMING_SECONDS
         end = begin + seconds
         seeds = np.random.default_rng(0).spawn(users)
         drawn = [threads.submit(draw_until, end, port, pace or Pace(), rng) for rng in seeds]
         sleep(max(begin - perf_counter(), 0))
-        warm = _read_metric(port, _MEMORY)
+        warm = read_metric(port, MEMORY)
         replies: list[Reply] = [reply for future in drawn for reply in future.result() if reply.sent_at >= begin]
-        memory = Memory(warm, _read_metric(port, _MEMORY))
-        return ServingTimes.of(replies, users, seconds, _read_metric(port, _PHOTOS), memory)
+        memory = Memory(warm, read_metric(port, MEMORY))
+        return ServingTimes.of(replies, users, seconds, read_metric(port, PHOTOS), memory)
 
 
 def search_alone(gallery: Path, model_folder: Path, seconds: float = _ALONE_SECONDS) -> Cost:
@@ -223,7 +223,7 @@ def serving_table(times: ServingTimes, alone: Cost | None = None) -> str:
 
 
 @contextmanager
-def _serving(gallery: Path, model_folder: Path) -> Iterator[int]:
+def serving(gallery: Path, model_folder: Path) -> Iterator[int]:
     """Run a server in another process and yield its port."""
     context = get_context("spawn")  # a fork would share this process's threads and memory
     ours, theirs = context.Pipe(duplex=False)
@@ -235,6 +235,17 @@ def _serving(gallery: Path, model_folder: Path) -> Iterator[int]:
     finally:
         process.terminate()
         process.join(_STOPPING_SECONDS)
+
+
+def read_metric(port: int, metric: re.Pattern[str]) -> int:
+    """Return a number that the service tells about itself."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=_STOPPING_SECONDS)
+    try:
+        connection.request("GET", "/metrics")
+        found = metric.search(connection.getresponse().read().decode())
+    finally:
+        connection.close()
+    return int(float(found[1])) if found else 0  # only Linux tells a process's memory
 
 
 def _serve(gallery: Path, model_folder: Path, parent: Connection) -> None:
@@ -269,16 +280,6 @@ def _request(connection: HTTPConnection, strokes: Strokes) -> Reply:
         connection.close()  # the next request opens it again
         status = 0
     return Reply(start, perf_counter() - start, status)
-
-
-def _read_metric(port: int, metric: re.Pattern[str]) -> int:
-    connection = HTTPConnection("127.0.0.1", port, timeout=_STOPPING_SECONDS)
-    try:
-        connection.request("GET", "/metrics")
-        found = metric.search(connection.getresponse().read().decode())
-    finally:
-        connection.close()
-    return int(float(found[1])) if found else 0  # only Linux tells a process's memory
 
 
 if __name__ == "__main__":

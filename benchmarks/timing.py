@@ -150,8 +150,12 @@ def say(text: str) -> None:
 def finish(page: str, measured: Mapping[str, object], out: Path | None) -> None:
     """Print tables, and write what was measured as a record if ``out`` is given."""
     typer.echo(page)
-    if out is None:
-        return
+    if out is not None:
+        write_record(measured, out)
+
+
+def write_record(measured: Mapping[str, object], out: Path) -> None:
+    """Write what was measured, and on what."""
     versions = {package: version(package) for package in ("numpy", "sketchhash")}
     made_on = {"machine": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version(), **versions}
     with replacing(out) as file:
