@@ -249,6 +249,8 @@ def test_a_worker_ends_when_nobody_can_ask_it_any_more():
 
 
 INDEXING = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a test that runs under nohup ignores it
 import sys
 from pathlib import Path
 from sketchhash.gallery import GalleryFile, Progress, index_events

@@ -198,6 +198,8 @@ def test_avif_is_decoded_on_one_thread(pool):
 
 
 PARENT = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a test that runs under nohup ignores it
 import time
 from sketchhash.imaging import DecoderPool
 pool = DecoderPool(1)
