@@ -16,6 +16,10 @@ DEVICES = {
     "desktop": {"width": 1280, "height": 800},
 }
 LINE = [(0.2, 0.5), (0.8, 0.5)]
+FIT = """names => names
+    .filter((name) => name.scrollWidth > name.clientWidth + 1 || name.scrollHeight > name.clientHeight + 1)
+    .map((name) => [name.textContent, name.scrollWidth, name.clientWidth, name.scrollHeight, name.clientHeight])
+"""
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -87,6 +91,34 @@ def test_names_are_shown_only_where_they_say_something(page, draw, service):
     expect(page.get_by_role("button", name="IMG_0001.jpg")).to_be_visible()
 
 
+def test_a_telling_name_says_more_than_a_label(page, draw, service):
+    service.has_telling_names = True
+    draw(page, LINE)
+    expect(page.locator("#hits .hit").first).to_have_text("cat on the roof 1")
+
+
+def test_what_can_be_done_with_a_photo_is_in_view(open_page, draw):
+    for device in DEVICES.values():
+        page = open_page(viewport=device)
+        draw(page, LINE)
+        page.locator("#hits button").first.click()
+        expect(page.get_by_role("dialog").get_by_text("16:05")).to_be_attached()
+        for name in ("More like this", "Copy path", "Close"):
+            box = page.get_by_role("dialog").get_by_role("button", name=name).bounding_box()
+            assert box["y"] >= 0 and box["y"] + box["height"] <= device["height"]
+
+
+def test_the_names_of_examples_and_fields_are_not_cut_off(open_page, draw, service):
+    service.examples = [{**each, "name": "hot air balloon"} for each in service.examples]
+    for device in DEVICES.values():
+        page = open_page(viewport=device)
+        expect(page.locator("#examples button")).to_have_count(6)
+        assert page.locator("#examples span").evaluate_all(FIT) == []
+        draw(page, LINE)
+        expect(page.locator("#hits .hit")).to_have_count(40)
+        assert page.get_by_label("Search for a word").evaluate("field => field.clientWidth") >= 126
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
@@ -100,6 +132,7 @@ def test_names_are_shown_only_where_they_say_something(page, draw, service):
         ("d41d8cd98f00b204e9800998ecf8427e.png", ""),
         ("n02121808_1421.jpeg", ""),
         ("Гора.jpg", "Гора"),
+        ("apple_red.png", "apple red"),
     ],
 )
 def test_what_a_file_name_says(page, name, shown):

@@ -33,6 +33,16 @@ def test_a_chip_searches_for_its_kind_and_a_second_tap_goes_back(page, draw, ser
     expect(chips(page).nth(1)).to_have_attribute("aria-pressed", "false")
 
 
+def test_a_chip_promises_no_photos_that_are_not_there(page, draw, service):
+    draw(page, LINE)
+    service.verdict = "unknown"
+    chips(page).nth(1).click()
+    expect(page.get_by_role("heading", name="I see no photo of: duck; nearest photos:")).to_be_visible()
+    service.verdict = "unsure"
+    chips(page).nth(2).click()
+    expect(page.get_by_role("heading", name="Not sure that these show: teapot")).to_be_visible()
+
+
 def test_drawing_on_leaves_the_chosen_kind(page, draw, service, eventually):
     draw(page, LINE)
     chips(page).nth(1).click()

@@ -52,6 +52,19 @@ def test_the_heading_says_when_the_answer_is_not_sure(page, draw, service, photo
     photograph_page(page, verdict)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("unsure", "Not sure that these show: umbrella"),
+        ("unknown", "I see no photo of: umbrella; nearest shapes:"),
+    ],
+)
+def test_what_is_recognised_but_not_found_is_not_called_unknown(page, draw, service, verdict, words):
+    service.verdict, service.guesses = verdict, {"umbrella": 0.97}
+    draw(page, LINE)
+    expect(page.get_by_role("heading", name=words)).to_be_visible()
+
+
 def test_a_model_without_calibration_claims_nothing(page, draw, service):
     service.is_calibrated = False
     draw(page, LINE)

@@ -51,6 +51,23 @@ def test_a_dialog_that_follows_another_at_once_stays_open(viewer):
     expect(about).to_be_hidden()
 
 
+def test_a_dialog_that_is_opened_again_at_once_stays_open(page, service):
+    page.keyboard.press("i")
+    about = page.get_by_role("dialog", name="About this gallery")
+    expect(about.get_by_text("Map of codes")).to_be_visible()
+    page.evaluate(
+        """() => {
+            document.querySelector("#about").close();
+            document.querySelector("#about-open").click();
+        }"""
+    )
+    page.wait_for_timeout(300)
+    expect(about).to_be_visible()
+    page.go_back()
+    expect(about).to_be_hidden()
+    expect(page).to_have_url(service.address)
+
+
 def test_a_reload_with_an_open_viewer_takes_its_step_back(viewer):
     page = viewer.page
     page.reload()

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sketchhash.cli.search import _verdict
 from sketchhash.codes import hamming, pack, unpack
-from sketchhash.gallery import GalleryFile
+from sketchhash.gallery import Answer, GalleryFile
 from sketchhash.imaging import Drawing
 from sketchhash.model import Model, TokenInput
+from sketchhash.model.calibration import Guess, Judgement
 from sketchhash.tokens import detector
 
 
@@ -117,3 +119,18 @@ def test_indexing_and_searching_import_no_research_code(photos, strokes, tmp_pat
         command = [sys.executable, "-c", code, verb, argument, "--gallery", tmp_path / "g", "--model", model]
         done = subprocess.run(command, check=True, capture_output=True, timeout=60)
         assert done.stdout.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "best", "words"),
+    [
+        ("sure", 0.9, "Sure of the first hits (30%)."),
+        ("unsure", 0.9, "Not sure that the first hits show it (30%)."),
+        ("unsure", 0.2, "Not sure of the first hits (30%): more of the drawing would help."),
+        ("unknown", 0.9, "Nothing in this gallery seems to show it (30%)."),
+        ("unknown", 0.2, "This is nothing that the model knows (30%)."),
+    ],
+)
+def test_what_is_recognised_but_not_found_is_not_called_unknown(verdict, best, words):
+    answer = Answer([], Judgement(verdict, 0.3, (Guess("umbrella", best),)))
+    assert _verdict(answer) == f"{words} It may be: umbrella {best:.0%}."

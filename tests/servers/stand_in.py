@@ -52,6 +52,7 @@ class FakeService:
 
     address: str = ""
     verdict: str = "sure"
+    guesses: dict[str, float] | None = None
     is_calibrated: bool = True
     delay: float = 0.0
     failure: tuple[int, str] | None = None
@@ -61,6 +62,7 @@ class FakeService:
     examples: list[dict] = field(default_factory=lambda: examples())
     addresses: list[dict] = field(default_factory=list)
     has_camera_names: bool = False
+    has_telling_names: bool = False
     recognised: str = "photo"
     searches: list[dict] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -84,6 +86,8 @@ class FakeService:
         ]
         if self.has_camera_names:
             hits = [{**each, "label": None} for each in hits]
+        if self.has_telling_names:
+            hits = [{**each, "name": f"{each['label']}_on_the_roof_{each['id']}.jpg"} for each in hits]
         if not self.is_calibrated:
             hits = [{**each, "chance": None, "likely": False} for each in hits]
         return {
@@ -93,7 +97,7 @@ class FakeService:
             "photos": PHOTOS,
             "verdict": verdict,
             "chance": {"sure": 0.9, "unsure": 0.4, "unknown": 0.05}[verdict] if self.is_calibrated else None,
-            "guesses": guesses() if self.is_calibrated else [],
+            "guesses": guesses(self.guesses or GUESSES[verdict]) if self.is_calibrated else [],
             "kind": {"auto": self.recognised, None: None}.get(query.get("kind"), query.get("kind")),
             "timings_ms": {"ink": 1.4, "encode": 7.2, "search": 0.6, "total": 9.8},
         }
@@ -112,8 +116,14 @@ def hit(id: int, distance: int, is_likely: bool) -> dict:
     return {"id": id, "distance": distance, "chance": 1 - distance / 80, "likely": is_likely, **where}
 
 
-def guesses() -> list[dict]:
-    chances = {"cat": 0.82, "duck": 0.31, "teapot": 0.06}
+GUESSES = {
+    "sure": {"cat": 0.82, "duck": 0.31, "teapot": 0.06},
+    "unsure": {"cat": 0.32, "duck": 0.31, "teapot": 0.06},
+    "unknown": {"duck": 0.04, "teapot": 0.02},
+}
+
+
+def guesses(chances: dict[str, float]) -> list[dict]:
     return [{"category": category, "chance": chance} for category, chance in chances.items()]
 
 

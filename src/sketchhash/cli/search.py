@@ -97,15 +97,22 @@ def _known(word: str, model: Model) -> str:
 
 def _verdict(answer: Answer) -> str:
     """Say how sure an answer is, and what the query may show."""
+    from sketchhash.model.calibration import LIKELY
+
     chance = f"{answer.chance or 0:.0%}"
     guesses = ", ".join(f"{guess.category} {guess.chance:.0%}" for guess in answer.guesses)
+    is_seen = bool(answer.guesses) and answer.guesses[0].chance >= LIKELY
     match answer.verdict:
         case "sure":
             said = f"Sure of the first hits ({chance})."
+        case "unsure" if is_seen:
+            said = f"Not sure that the first hits show it ({chance})."
         case "unsure":
             said = f"Not sure of the first hits ({chance}): more of the drawing would help."
+        case _ if is_seen:
+            said = f"Nothing in this gallery seems to show it ({chance})."
         case _:
-            said = f"This is nothing that the model knows, or nothing of it is in this gallery ({chance})."
+            said = f"This is nothing that the model knows ({chance})."
     return f"{said} It may be: {guesses}." if guesses else said
 
 

@@ -7,8 +7,8 @@ import { asCount, byId, make } from "./dom.js";
 /** @typedef {import("./api.js").Guess} Guess */
 
 const MOST_CHIPS = 5;
-// Below this chance a guess is a question.
-const DOUBTFUL = 0.4;
+/** Below this chance a guess is a question. */
+export const DOUBTFUL = 0.5;
 
 /** The chips. Dispatches a `change` event when a kind of thing is chosen, or let go, and `unknown` for a foreign word. */
 export class Guesses extends EventTarget {

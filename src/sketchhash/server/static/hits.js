@@ -131,7 +131,7 @@ class HitCard {
 
   /** @param {Hit} hit */
   describe(hit) {
-    const name = hit.label ?? tellingName(hit.name);
+    const name = tellingName(hit.name) || hit.label || "";
     this.name.textContent = name;
     this.name.hidden = !name;
     this.button.title = [hit.folder, hit.name].filter(Boolean).join("/");

@@ -2,6 +2,7 @@
 /** What the page says about the search: above the grid, and in a live region for screen readers. */
 
 import { asCount, byId, counted, make } from "./dom.js";
+import { DOUBTFUL } from "./guesses.js";
 
 /** @typedef {{ label: string, run: () => void }} Action */
 
@@ -119,16 +120,22 @@ export class Status {
 }
 
 /**
- * Say how sure an answer is, in the heading of its hits; a model without calibration cannot tell.
+ * Say how sure an answer is, in the heading of its hits; a model without calibration cannot tell. What the model knows
+ * and does not find is not a kind of thing that it does not know.
  * @param {import("./api.js").Answer} answer
  * @param {import("./api.js").Query} query
  */
 function titleOf(answer, query) {
-  if (query.by === "category") return `Photos of: ${query.category}`;
+  const { verdict, guesses } = answer;
   if (query.by === "photo") return "Photos like it";
+  if (query.by === "category" && (verdict === "sure" || answer.chance === null)) return `Photos of: ${query.category}`;
   if (answer.chance === null) return "Nearest photos";
-  if (answer.verdict === "sure") return "Good matches";
-  if (answer.verdict === "unknown") return "I don't know this kind of thing; nearest shapes:";
+  if (verdict === "sure") return "Good matches";
+  const isSeen = guesses.length > 0 && guesses[0].chance >= DOUBTFUL;
+  const seen = query.by === "category" ? query.category : isSeen ? guesses[0].category : null;
+  if (verdict === "unknown" && seen) return `I see no photo of: ${seen}; nearest ${query.by === "drawing" ? "shapes" : "photos"}:`;
+  if (verdict === "unknown") return "I don't know this kind of thing; nearest shapes:";
+  if (seen) return `Not sure that these show: ${seen}`;
   return query.by === "drawing" ? "Not sure yet: go on drawing" : "Not sure; nearest photos:";
 }
 
