@@ -30,14 +30,14 @@ from numpy.typing import NDArray
 
 import redrawing
 from redrawing import Contoured, Hand, Places
-from sketchhash.codes import hamming, pack, unpack
+from sketchhash.codes import unpack
 from sketchhash.datasets.synthetic.catalogue import CATEGORIES
 from sketchhash.errors import BadArgument
 from sketchhash.evaluation.metrics import average_precisions, bootstrap_interval
 from sketchhash.evaluation.ties import TieGroups
 from sketchhash.gallery import GalleryFile
 from sketchhash.imaging import read_sketch
-from sketchhash.index import Hits, rerank
+from sketchhash.index import rerank
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder
 from sketchhash.results import markdown_table
@@ -237,13 +237,12 @@ def with_and_without(gallery: Path, sketches: Path, metric: ShapeMetric) -> dict
         values = model.encode_sketches(ink)
         precision: dict[str, list[float]] = {"without": [], "with": []}
         for query, page, label in zip(values, ink, wanted, strict=True):
-            hits = Hits(ids, hamming(pack(query[np.newaxis]), codes)[0])
-            plain = rerank(hits, codes, query)
+            plain = rerank(ids, codes, query)
             is_own = dict(zip(ids.tolist(), (labels == label).tolist(), strict=True))
             fits = ShapeQuery.of_ink(page, metric).fits(shapes, ids.tolist())
-            best = rerank(hits, codes, query, fits)
-            precision["without"].append(_precision([is_own[each] for each in plain.ids.tolist()], plain.scores))
-            places = -np.arange(len(ids), dtype=np.float64)
+            best = rerank(ids, codes, query, fits)
+            precision["without"].append(_precision([is_own[each] for each in plain.ids.tolist()], plain.weighed))
+            places = np.arange(len(ids))
             precision["with"].append(_precision([is_own[each] for each in best.ids.tolist()], places))
         change = np.array(precision["with"]) - np.array(precision["without"])
         return {
@@ -257,11 +256,11 @@ def with_and_without(gallery: Path, sketches: Path, metric: ShapeMetric) -> dict
         }
 
 
-def _precision(is_own: Sequence[bool], scores: NDArray[np.float64]) -> float:
+def _precision(is_own: Sequence[bool], distances: NDArray[np.integer]) -> float:
     """Return the average precision of one ranking, in expectation over ties."""
-    starts = np.flatnonzero(np.diff(scores, prepend=np.inf))
+    starts = np.flatnonzero(np.diff(distances.astype(np.int64), prepend=-1))
     relevant = np.add.reduceat(np.array(is_own, dtype=np.int64), starts)
-    sizes = np.diff(starts, append=len(scores))
+    sizes = np.diff(starts, append=len(distances))
     groups = TieGroups(sizes, relevant, np.array([0, len(sizes)]), np.zeros(1, dtype=np.int64))
     return float(average_precisions(groups)[0])
 
@@ -272,13 +271,13 @@ def _times(
     """Time a thousand hits on one core, in milliseconds of processor time: the median of all sketches."""
     listed = ids.tolist()
     plain = np.random.default_rng(0).random((len(ids), GRID), dtype=np.float32)
-    grid, zero = ink_grid(ink[0]), np.zeros(len(ids), dtype=np.uint16)
+    grid = ink_grid(ink[0])
     shapes = gallery.shapes_of(listed)
     queries = [ShapeQuery.of_ink(page) for page in ink]
     fits = [query.fits(shapes, listed) for query in queries]
 
     def order(row: int, with_fits: bool) -> object:
-        return rerank(Hits(ids, zero), codes, values[row], fits[row] if with_fits else None)
+        return rerank(ids, codes, values[row], fits[row] if with_fits else None)
 
     work: Mapping[str, Callable[[int], object]] = {
         "describe the drawing": lambda row: ShapeQuery.of_ink(ink[row]),

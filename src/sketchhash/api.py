@@ -155,8 +155,8 @@ class Gallery:
             kind: What a picture shows: a "sketch", or a "photo" to find its like.
             folder: Only photos at any depth below this folder.
             label: Only photos with this label.
-            rerank: Order the nearest codes by the query's real values instead of their signs alone. Otherwise hits
-                are ordered by distance, and equal distances by id.
+            rerank: Order photos by the query's real values instead of their signs alone. Otherwise hits are ordered by
+                distance, and equal distances by id.
         """
         return self._searcher.search(
             Path(query).expanduser() if isinstance(query, str) else query,

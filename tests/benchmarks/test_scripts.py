@@ -1,6 +1,7 @@
 import pytest
 
 NAMES = (
+    "by_values",
     "codes",
     "engines",
     "indexing",

@@ -65,8 +65,8 @@ def test_learning_ranks_own_photos_better_than_nothing_learned():
 
 
 def test_precision_is_expected_over_ties():
-    assert script._precision([True, False, True], np.array([3.0, 2.0, 1.0])) == pytest.approx((1 + 2 / 3) / 2)
-    tied = script._precision([True, False], np.array([1.0, 1.0]))
+    assert script._precision([True, False, True], np.array([1, 2, 3])) == pytest.approx((1 + 2 / 3) / 2)
+    tied = script._precision([True, False], np.array([1, 1]))
     assert tied == pytest.approx((1 + 1 / 2) / 2)
 
 

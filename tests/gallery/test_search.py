@@ -14,6 +14,7 @@ from sketchhash.codes import hamming, pack
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnreadableImage
 from sketchhash.gallery import GalleryFile, Hit, PhotoFile, Searcher, index, index_events
 from sketchhash.imaging import Drawing, Limits
+from sketchhash.index.weighing import weigh, weighed_distances
 from sketchhash.tokens.shape import describe_contours
 
 BITS = 32
@@ -258,8 +259,27 @@ def test_hits_are_reranked_unless_told_otherwise(searcher):
     values = searcher.encode(searcher.prepare(DRAWING))
     by_distance = searcher.search(DRAWING, 30, rerank=False)
     assert [(hit.distance, hit.id) for hit in by_distance] == sorted((hit.distance, hit.id) for hit in by_distance)
-    scores = [float(searcher.values_of(hit.id) @ values.astype(float)) for hit in searcher.by_values(values, 30)]
-    assert scores == sorted(scores, reverse=True)
+    weighed = [(weight_of(searcher, values, hit.id), hit.id) for hit in searcher.by_values(values, 30)]
+    assert weighed == sorted(weighed)
+    assert {hit.id for hit in by_distance} == {photo for _, photo in weighed}  # there are no more photos
+    assert weighed != sorted(weighed, key=lambda pair: pair[1])
+
+
+def weight_of(searcher, values, photo):
+    code = np.frombuffer(searcher.gallery.code(photo), dtype=np.uint8)
+    return int(weighed_distances(pack(values[None])[0], weigh(values[None])[0], code[None])[0])
+
+
+def test_a_drawing_finds_the_photos_that_agree_best_however_many_are_nearer_in_bits(gallery, put):
+    query = np.full(BITS, 0.01)
+    query[0] = 1
+    nearer, farther = np.ones(BITS), -np.ones(BITS)
+    nearer[0], farther[0] = -1, 1  # one bit differs, which is sure; all others differ, which are not
+    for number in range(210):
+        put(f"/nearer/{number}.jpg", nearer)
+    best = put("/farther.jpg", farther)
+    (hit,) = gallery.search(query, 1)
+    assert (hit.id, hit.distance) == (best, BITS - 1)
 
 
 def test_the_shape_of_a_drawing_decides_among_photos_of_one_code(gallery, model, values):

@@ -43,7 +43,7 @@ def search(
     folder: Annotated[Path | None, typer.Option(metavar="DIR", help="Only photos below this folder.")] = None,
     label: Annotated[str | None, typer.Option(metavar="NAME", help="Only photos with this label.")] = None,
     rerank: Annotated[
-        bool, typer.Option("--rerank/--no-rerank", help="Order the nearest by how sure the network is of each bit.")
+        bool, typer.Option("--rerank/--no-rerank", help="Count bits by how sure the network is of them.")
     ] = True,
     json: AsJson = False,
     show: Annotated[Path | None, typer.Option(metavar="FILE", help="Paint sketch and photos on this PNG.")] = None,

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
-from sketchhash.gallery.memory_index import RERANKED, check_query
+from sketchhash.gallery.memory_index import check_query
 from sketchhash.gallery.photos import PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
 from sketchhash.index import Hits, rerank
 from sketchhash.model import Model
 from sketchhash.tokens.shape import ShapeQuery
+
+RERANKED = 200
+"""Hits of an engine that are re-ranked at least, so that a photo a little farther off can still come out first."""
 
 
 class EngineGallery(ABC):
@@ -181,5 +184,5 @@ def _reranked(hits: Hits, rows: Mapping[int, PhotoRow], values: NDArray[Any], sh
     codes = np.frombuffer(b"".join(rows[each].code for each in ids), dtype=np.uint8)
     shapes = {each: kept for each in ids if (kept := rows[each].shape) is not None}
     fits = None if shape is None else shape.fits(shapes, ids)
-    best = rerank(hits, codes.reshape(len(hits), len(values) // 8), values, fits)
+    best = rerank(hits.ids, codes.reshape(len(hits), len(values) // 8), values, fits)
     return Hits(best.ids, best.distances)

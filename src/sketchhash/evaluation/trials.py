@@ -47,7 +47,6 @@ ROLES = ("vectors", *HALVES)
 
 _SCRIBBLES = _PARTS = 400
 _FEWEST_SCRIBBLES = 50
-_CANDIDATES = 200
 _GALLERIES = 2
 _FEWEST_CATEGORIES = 8
 _NOTHING = -1
@@ -225,8 +224,7 @@ def searches(half: Half, names: int, asked: QueryKind, shown: Floats) -> Iterato
                 among = _gallery(half.photos.labels, label if label < names else _NOTHING, itself, rng)
                 if len(among) < FIRST_HITS:
                     continue
-                nearest = among[np.argsort(-(signs[among] @ np.where(values >= 0, 1, -1)), kind="stable")[:_CANDIDATES]]
-                hits = nearest[np.argsort(-(signs[nearest] @ values), kind="stable")[:JUDGED_HITS]]
+                hits = among[np.argsort(-(signs[among] @ values), kind="stable")[:JUDGED_HITS]]
                 relevant = half.photos.labels[hits] == label
                 count = min(FIRST_HITS, int((half.photos.labels[among] == label).sum()))
                 is_right = count > 0 and float(relevant[:count].mean()) >= 0.5

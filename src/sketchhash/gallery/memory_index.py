@@ -17,16 +17,14 @@ from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
 from sketchhash.gallery.protocol import Hit
 from sketchhash.gallery.soundness import valued
-from sketchhash.index import Index, build_index, rerank, scan_index
+from sketchhash.index import WeighingIndex, build_index, rerank, scan_index
 from sketchhash.tokens.shape import ShapeQuery
 
 if TYPE_CHECKING:
     from sketchhash.gallery.database import GalleryFile
 
-RERANKED = 200
-"""Hits that are re-ranked at least, so that a photo a little farther off can still come out first."""
 SHAPED = 1000
-"""Hits that are re-ranked at least if their shapes decide: many photos of a kind share one code."""
+"""Hits that are ordered by shape at least: many photos of a kind share one code."""
 
 
 class MemoryIndex:
@@ -46,7 +44,7 @@ class MemoryIndex:
         self._last_listed = np.empty(0, dtype=np.int64)
         with gallery.snapshot():
             self._state = gallery.state()
-            self._index: Index = (build_index if lasting else scan_index)(*gallery.read_codes())
+            self._index: WeighingIndex = (build_index if lasting else scan_index)(*gallery.read_codes())
 
     def close(self) -> None:
         """Close the gallery."""
@@ -70,14 +68,14 @@ class MemoryIndex:
         with self._turn, self._gallery.snapshot():
             self._refresh()
             among = self._photos_in(folder, label)
-            code = pack(values[np.newaxis])
+            query = values[np.newaxis]
             if not reranked:
-                (hits,) = self._index.search(code, k, among)
+                (hits,) = self._index.search(pack(query), k, among)
                 return self._about(hits.ids, hits.distances)
-            (hits,) = self._index.search(code, max(k, SHAPED if shape else RERANKED), among)
+            (hits,) = self._index.search_by_values(query, k if shape is None else max(k, SHAPED), among)
             ids = hits.ids.tolist()
             fits = None if shape is None else shape.fits(self._gallery.shapes_of(ids), ids)
-            best = rerank(hits, self._gallery.codes_of(ids), values, fits)
+            best = rerank(hits.ids, self._gallery.codes_of(ids), values, fits)
             return self._about(best.ids[:k], best.distances[:k])
 
     def _refresh(self) -> None:

@@ -156,10 +156,10 @@ class OpenGallery(Protocol):
             k: How many hits; fewer come back only if there are fewer photos.
             folder: Only photos at any depth below this folder.
             label: Only photos with this label.
-            rerank: Order the nearest photos, a few hundred at least, by how well they agree with the values
-                themselves and not only with their signs, and equal ones by (distance, id); see
-                `sketchhash.index.rerank`. Otherwise hits are ordered by (distance, id).
-            shape: What was drawn: it decides the order of re-ranked hits whose codes agree about equally well.
+            rerank: Order photos by how well they agree with the values themselves and not only with their signs, and
+                equal ones by id; see `sketchhash.index.weighing`. A file does so with all its photos, an engine with a
+                few hundred that are nearest in bits. Otherwise hits are ordered by (distance, id).
+            shape: What was drawn: it decides the order of photos whose codes agree about equally well, if ``rerank``.
         """
         ...
 

@@ -2,8 +2,8 @@
 
     query ──► prepare (ink or pixels) ──► encode (values) ──► by_values (hits; a sketch's shape decides among equals)
 
-This is the one place that knows at which size pictures are decoded, how drawings are inked and that hits are
-re-ranked; the command line, the Python interface and the service all search through it.
+This is the one place that knows at which size pictures are decoded, how drawings are inked and that photos are ordered
+by their shape; the command line, the Python interface and the service all search through it.
 """
 
 from __future__ import annotations
@@ -113,9 +113,9 @@ class Searcher:
             kind: What a picture is: a "sketch", or a "photo" to find others like it.
             folder: Only photos at any depth below this folder.
             label: Only photos with this label.
-            rerank: Order the nearest by how well they agree with the output of the network, and not only with its
-                signs, and those that agree about equally well by how well they fit a sketch's shape; equal ones by
-                (distance, id). Otherwise hits are ordered by (distance, id).
+            rerank: Order photos by how well they agree with the output of the network, and not only with its signs;
+                those that agree about equally well by how well they fit a sketch's shape, and equal ones by id.
+                Otherwise hits are ordered by (distance, id).
         """
         prepared = self.prepare(query, kind)
         values = self.encode(prepared)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument
 from sketchhash.index.kernel import Rows, levels, nearest
-from sketchhash.index.protocol import Index, Wanted
+from sketchhash.index.protocol import Wanted, WeighingIndex
 from sketchhash.index.pruned import Groups, PrunedIndex, centres_for, choose_centres, evenly
 from sketchhash.index.reference import ReferenceIndex
 from sketchhash.index.scan import ScanIndex
 
-INDEXES: dict[str, Callable[[int], Index]] = {
+INDEXES: dict[str, Callable[[int], WeighingIndex]] = {
     "reference": ReferenceIndex,
     "scan": ScanIndex,
     "pruned": PrunedIndex,
@@ -29,17 +29,17 @@ SAMPLE_QUERIES = 64
 USUAL_K = 100
 
 
-def scan_index(ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> Index:
+def scan_index(ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> WeighingIndex:
     """Build the index that is ready soonest, for packed codes ``(ids, bits // 8)`` and few queries."""
     return _filled("scan", ids, codes)
 
 
-def build_index(ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> Index:
+def build_index(ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> WeighingIndex:
     """Build the faster exact index for packed codes ``(ids, bits // 8)``: pruned if they cluster, else a scan."""
     return _filled("pruned" if codes.ndim == 2 and _clusters(codes) else "scan", ids, codes)
 
 
-def _filled(name: str, ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> Index:
+def _filled(name: str, ids: NDArray[np.int64], codes: NDArray[np.uint8]) -> WeighingIndex:
     if codes.ndim != 2:
         raise BadArgument(f"Packed codes are rows of bytes, got shape {codes.shape}. Type: pack(values)")
     index = INDEXES[name](codes.shape[1] * 8)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.index.protocol import Found, Hits, Wanted
+from sketchhash.index.weighing import weight_tables
 from sketchhash.native import kernels
 
 BLOCK = 64  # codes in a block, and the bytes of a cache line; native/hamming.c knows it too
@@ -88,6 +89,14 @@ class Rows:
         distances: NDArray[np.uint16] = differing.sum(axis=1, dtype=np.uint16).ravel()
         return distances[: len(self.ids)]
 
+    def weighed_distances(self, query: NDArray[np.uint8], weights: NDArray[np.uint8]) -> NDArray[np.uint16]:
+        """Weigh the bits in which each code differs from one packed query: ``(rows,)``."""
+        used = self.blocks[: blocks_for(len(self.ids))]
+        distances = np.zeros((len(used), BLOCK), dtype=np.uint16)
+        for plane, table in enumerate(weight_tables(query, weights)):
+            distances += table[used[:, plane]]
+        return distances.ravel()[: len(self.ids)]
+
 
 def blocks_for(rows: int) -> int:
     """Return how many blocks hold ``rows``."""
@@ -116,24 +125,20 @@ def nearest(rows: Rows, queries: NDArray[np.uint8], wanted: Wanted, level: Level
     """Find what is wanted among rows in ascending order of id."""
     kernel = hamming_kernel()
     if kernel is None:
-        return ranked(queries, wanted, rows.ids, rows.distances)
+        return ranked(rows, queries, wanted)
     return run_in_batches(queries, wanted, level, lambda call: kernel.nearest_in_rows(call, rows.view))
 
 
-def ranked(
-    queries: NDArray[np.uint8],
-    wanted: Wanted,
-    ids: NDArray[np.int64],
-    distances_from: Callable[[NDArray[np.uint8]], NDArray[np.uint16]],
-) -> Found:
-    """Find what is wanted by sorting: the kernel's equal in NumPy, for ids in any order."""
+def ranked(rows: Rows, queries: NDArray[np.uint8], wanted: Wanted) -> Found:
+    """Find what is wanted by sorting: the kernel's equal in NumPy, for rows in any order."""
     found = Found.nothing(len(queries), wanted.k)
     for number, query in enumerate(queries):
-        distances = distances_from(query)
-        order = np.lexsort((ids, distances))[: wanted.k]
+        weights = None if wanted.weights is None else wanted.weights[number]
+        distances = rows.distances(query) if weights is None else rows.weighed_distances(query, weights)
+        order = np.lexsort((rows.ids, distances))[: wanted.k]
         order = order[distances[order] <= wanted.radius]
         found.counts[number] = len(order)
-        found.ids[number, : len(order)] = ids[order]
+        found.ids[number, : len(order)] = rows.ids[order]
         found.distances[number, : len(order)] = distances[order]
     return found
 
@@ -181,6 +186,7 @@ class KernelCall(ctypes.Structure):
         ("ids", ctypes.c_void_p),
         ("distances", ctypes.c_void_p),
         ("found", ctypes.c_void_p),
+        ("weights", ctypes.c_char_p),
     )
 
 
@@ -221,6 +227,7 @@ def run_in_batches(
             first_id + start * wanted.k * found.ids.itemsize,
             first_distance + start * wanted.k * found.distances.itemsize,
             first_count + start * found.counts.itemsize,
+            None if wanted.weights is None else wanted.weights[start : start + at_once].tobytes(),
         )
         if run(call) != 0:
             raise MemoryError(f"There is no memory for {wanted.k:,} hits of {len(some)} queries.")

@@ -14,7 +14,10 @@ from sketchhash.errors import BadArgument
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The hits of one query, ordered by (distance, id): ids and distances ``(hits,)``."""
+    """The hits of one query, ordered by (distance, id): ids and distances ``(hits,)``.
+
+    A distance is the number of bits that differ or, in a search by values, what they weigh.
+    """
 
     ids: NDArray[np.int64]
     distances: NDArray[np.uint16]
@@ -24,12 +27,17 @@ class Hits:
         return len(self.ids)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Wanted:
-    """What a search should find: the ``k`` nearest, none of them farther than ``radius``."""
+    """What a search should find: the ``k`` nearest, none of them farther than ``radius``.
+
+    With ``weights`` ``(queries, bits)``, as `weigh` returns them, every bit that differs counts as much as it weighs;
+    without, 1.
+    """
 
     k: int
     radius: int
+    weights: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +102,22 @@ class Index(Protocol):
         ...
 
 
+class WeighingIndex(Index, Protocol):
+    """An index in memory: it also finds the codes that agree best with real values."""
+
+    def search_by_values(self, values: NDArray[Any], k: int, among: NDArray[np.int64] | None = None) -> list[Hits]:
+        """Find the ``k`` codes nearest to the output of a network ``(queries, bits)``; all if there are fewer.
+
+        Bits that differ count as much as they weigh (`weigh`), and distances are such weights.
+
+        Args:
+            values: Finite; their signs are the codes of the queries.
+            k: At least 1.
+            among: As in `search`.
+        """
+        ...
+
+
 def check_bits(bits: int) -> None:
     """Raise if no code has this width."""
     if bits not in range(8, MAX_BITS + 1, 8):
@@ -107,6 +131,16 @@ def check_codes(codes: NDArray[Any], bits: int) -> None:
             f"This index holds codes of {bits} bits, rows of {bits // 8} bytes, and got {codes.dtype} of shape "
             f"{codes.shape}. Encode with the model that the index was made for."
         )
+
+
+def check_values(values: NDArray[Any], bits: int) -> None:
+    """Raise unless these are finite values, one for each bit."""
+    if values.ndim != 2 or values.shape[1] != bits:
+        raise BadArgument(
+            f"This index holds codes of {bits} bits, and got values of shape {values.shape}: give rows of {bits}."
+        )
+    if not np.isfinite(values).all():
+        raise BadArgument("A value of a query is not a finite number: check the network it comes from.")
 
 
 def check_ids(ids: NDArray[Any]) -> None:

@@ -5,6 +5,9 @@ Codes are grouped around centres. For a query q, a centre c and a code x, the tr
 within a distance of the query lies in one stretch, and for a far centre the stretch is empty. Skipping is exact: the
 hits are those of a full scan.
 
+In a search by values the same holds for the weights of the bits that differ. Of a code and its centre only the number
+of these bits is known: they weigh no less than the lightest of the query, and no more than the heaviest.
+
 Centres are chosen for codes that cluster, as the codes of a learned model do. A sample is covered by farthest-first
 traversal: each next centre is the code farthest from the centres so far, so that every cluster gets one before any
 gets two. Then each centre moves to the majority of its codes, which is the code with the smallest sum of distances to
@@ -14,10 +17,10 @@ them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +50,9 @@ from sketchhash.index.protocol import (
     check_k,
     check_present,
     check_radius,
+    check_values,
 )
+from sketchhash.index.weighing import HEAVIEST, weigh
 
 MOST_CENTRES = 512
 LARGEST_SAMPLE = 16_384
@@ -110,17 +115,26 @@ class PrunedIndex:
         """Find the ``k`` nearest codes of each query ``(queries, bits // 8)``."""
         check_codes(queries, self.bits)
         check_k(k)
-        if among is None:
-            return self._groups.nearest(queries, Wanted(min(k, len(self)), self.bits)).hits()
-        check_among(among)
-        rows = self._groups.only(among)
-        return nearest(rows, queries, Wanted(min(k, len(rows.ids)), self.bits)).hits()
+        return self._search(queries, Wanted(k, self.bits), among)
+
+    def search_by_values(self, values: NDArray[Any], k: int, among: NDArray[np.int64] | None = None) -> list[Hits]:
+        """Find the ``k`` codes nearest to values ``(queries, bits)``, by the weight of the bits that differ."""
+        check_values(values, self.bits)
+        check_k(k)
+        return self._search(pack(values), Wanted(k, HEAVIEST * self.bits, weigh(values)), among)
 
     def within(self, queries: NDArray[np.uint8], radius: int) -> list[Hits]:
         """Find every code that differs from a query ``(queries, bits // 8)`` in at most ``radius`` bits."""
         check_codes(queries, self.bits)
         check_radius(radius)
         return all_within(self._groups.nearest, queries, min(radius, self.bits), len(self))
+
+    def _search(self, queries: NDArray[np.uint8], wanted: Wanted, among: NDArray[np.int64] | None) -> list[Hits]:
+        if among is None:
+            return self._groups.nearest(queries, replace(wanted, k=min(wanted.k, len(self)))).hits()
+        check_among(among)
+        rows = self._groups.only(among)
+        return nearest(rows, queries, replace(wanted, k=min(wanted.k, len(rows.ids)))).hits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,8 +252,7 @@ class Groups:
         """Find what is wanted in all groups; without the kernel nothing is skipped."""
         kernel = hamming_kernel()
         if kernel is None:
-            everything = Rows.of(self.ids(), self.codes())
-            return ranked(queries, wanted, everything.ids, everything.distances)
+            return ranked(Rows.of(self.ids(), self.codes()), queries, wanted)
         return run_in_batches(
             queries,
             wanted,

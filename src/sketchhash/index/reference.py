@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.codes import hamming
+from sketchhash.codes import hamming, pack
 from sketchhash.index.protocol import (
     Hits,
     check_absent,
@@ -17,7 +19,9 @@ from sketchhash.index.protocol import (
     check_k,
     check_present,
     check_radius,
+    check_values,
 )
+from sketchhash.index.weighing import weigh, weighed_distances
 
 
 class ReferenceIndex:
@@ -54,23 +58,37 @@ class ReferenceIndex:
         """Find the ``k`` nearest codes of each query ``(queries, bits // 8)``."""
         check_codes(queries, self.bits)
         check_k(k)
-        if among is not None:
-            check_among(among)
-        chosen = slice(None) if among is None else np.isin(self._ids, among)
-        return [self._ranking(query, chosen, k) for query in queries]
+        chosen = self._chosen(among)
+        return [self._ranking(hamming(query[None], self._codes[chosen])[0], chosen, k) for query in queries]
+
+    def search_by_values(self, values: NDArray[Any], k: int, among: NDArray[np.int64] | None = None) -> list[Hits]:
+        """Find the ``k`` codes nearest to values ``(queries, bits)``, by the weight of the bits that differ."""
+        check_values(values, self.bits)
+        check_k(k)
+        chosen = self._chosen(among)
+        weighed = zip(pack(values), weigh(values), strict=True)
+        return [
+            self._ranking(weighed_distances(query, weights, self._codes[chosen]), chosen, k)
+            for query, weights in weighed
+        ]
 
     def within(self, queries: NDArray[np.uint8], radius: int) -> list[Hits]:
         """Find every code that differs from a query ``(queries, bits // 8)`` in at most ``radius`` bits."""
         check_codes(queries, self.bits)
         check_radius(radius)
-        rankings = [self._ranking(query, slice(None), len(self)) for query in queries]
+        rankings = [self._ranking(distances, slice(None), len(self)) for distances in hamming(queries, self._codes)]
         counts = [np.count_nonzero(ranking.distances <= radius) for ranking in rankings]
         return [
             Hits(ranking.ids[:count], ranking.distances[:count])
             for ranking, count in zip(rankings, counts, strict=True)
         ]
 
-    def _ranking(self, query: NDArray[np.uint8], chosen: slice | NDArray[np.bool_], k: int) -> Hits:
-        distances = hamming(query[None], self._codes[chosen])[0]
+    def _chosen(self, among: NDArray[np.int64] | None) -> slice | NDArray[np.bool_]:
+        if among is None:
+            return slice(None)
+        check_among(among)
+        return np.isin(self._ids, among)
+
+    def _ranking(self, distances: NDArray[np.uint16], chosen: slice | NDArray[np.bool_], k: int) -> Hits:
         order = np.argsort(distances, kind="stable")[:k]
         return Hits(self._ids[chosen][order], distances[order])

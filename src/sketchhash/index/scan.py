@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sketchhash.codes import pack
 from sketchhash.index.kernel import BLOCK, Rows, all_within, blocks_for, empty_blocks, nearest, write_codes
 from sketchhash.index.protocol import (
     Hits,
@@ -20,7 +22,9 @@ from sketchhash.index.protocol import (
     check_k,
     check_present,
     check_radius,
+    check_values,
 )
+from sketchhash.index.weighing import HEAVIEST, weigh
 
 
 class ScanIndex:
@@ -78,8 +82,16 @@ class ScanIndex:
         """Find the ``k`` nearest codes of each query ``(queries, bits // 8)``."""
         check_codes(queries, self.bits)
         check_k(k)
-        rows = self._rows if among is None else self._only(among)
+        rows = self._rows_among(among)
         return nearest(rows, queries, Wanted(min(k, len(rows.ids)), self.bits)).hits()
+
+    def search_by_values(self, values: NDArray[Any], k: int, among: NDArray[np.int64] | None = None) -> list[Hits]:
+        """Find the ``k`` codes nearest to values ``(queries, bits)``, by the weight of the bits that differ."""
+        check_values(values, self.bits)
+        check_k(k)
+        rows = self._rows_among(among)
+        wanted = Wanted(min(k, len(rows.ids)), HEAVIEST * self.bits, weigh(values))
+        return nearest(rows, pack(values), wanted).hits()
 
     def within(self, queries: NDArray[np.uint8], radius: int) -> list[Hits]:
         """Find every code that differs from a query ``(queries, bits // 8)`` in at most ``radius`` bits."""
@@ -112,7 +124,9 @@ class ScanIndex:
         self._room_for_ids[first:size] = ids
         self._rows = Rows(blocks, self._room_for_ids[:size])
 
-    def _only(self, among: NDArray[np.int64]) -> Rows:
+    def _rows_among(self, among: NDArray[np.int64] | None) -> Rows:
+        if among is None:
+            return self._rows
         check_among(among)
         rows = np.searchsorted(self._rows.ids, among[self._has(among)])
         return Rows.of(self._rows.ids[rows], self._rows.codes_at(rows))

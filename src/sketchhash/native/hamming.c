@@ -1,5 +1,8 @@
 /* Exact Hamming search: the k nearest codes, ordered by (distance, id), none farther than a radius.
  *
+ * Every bit that differs counts 1, or as much as the query says: its weight, up to 63. So the weight of half a byte fits
+ * into a byte, and that of the widest code into two.
+ *
  * Codes lie in blocks of 64. A block holds its codes' first bytes, then their second bytes, and so on: one plane of
  * 64 bytes, a cache line, for each byte of a code. No width needs padding.
  *
@@ -27,19 +30,22 @@ typedef struct {
     int64_t *ids;        /* (count, k) */
     uint16_t *distances; /* (count, k) */
     int64_t *found;      /* (count,) */
+    const uint8_t *weights; /* (count, bits), or NULL if every bit counts 1 */
 } Task;
 
 /* Allocate as many searches as asked for in one piece, or return NULL without memory. */
-static Search *prepare(int64_t searches, int64_t width, int64_t k, int64_t most, int in_id_order) {
-    int64_t distances = width * 8 + 1, capacity = 2 * k + SPARE_HITS < most ? 2 * k + SPARE_HITS : most;
+static Search *prepare(int64_t searches, const Task *task, int64_t k, int64_t most, int in_id_order) {
+    int64_t width = task->width, distances = width * 8 * (task->weights ? HEAVIEST : 1) + 1;
+    int64_t capacity = 2 * k + SPARE_HITS < most ? 2 * k + SPARE_HITS : most;
     size_t each = sizeof(Search) + (size_t)capacity * sizeof(Hit) + (size_t)distances * sizeof(int64_t) +
                   (size_t)width * TABLES * 2;
-    Search *prepared = malloc((size_t)searches * each + (size_t)capacity * sizeof(Hit));
+    Search *prepared =
+        malloc((size_t)searches * each + (size_t)capacity * sizeof(Hit) + (size_t)distances * sizeof(int64_t));
     if (!prepared)
         return NULL;
     Hit *hits = (Hit *)(prepared + searches);
     int64_t *counts = (int64_t *)(hits + (searches + 1) * capacity);
-    uint8_t *tables = (uint8_t *)(counts + searches * distances);
+    uint8_t *tables = (uint8_t *)(counts + (searches + 1) * distances);
     for (int64_t i = 0; i < searches; i++)
         prepared[i] = (Search){
             .tables = tables + i * width * TABLES,
@@ -48,24 +54,35 @@ static Search *prepare(int64_t searches, int64_t width, int64_t k, int64_t most,
             .width = (int)width,
             .k = k,
             .capacity = capacity,
-            .counts = counts + i * distances,
+            .counts = counts + (i + 1) * distances,
+            .places = counts,
             .hits = hits + (i + 1) * capacity,
             .sorted = hits,
         };
     return prepared;
 }
 
-static void begin(Search *search, const uint8_t *query, int64_t radius) {
-    search->query = query;
-    set_limit(search, (int)radius);
-    search->within = search->count = 0;
-    search->last = (Hit){INT64_MAX, MAX_BITS + 1};
-    memset(search->counts, 0, (size_t)(search->width * 8 + 1) * sizeof *search->counts);
+/* Begin the search of one query of a task, up to a radius or, if that is less, as far as there is anything. */
+static void begin(Search *search, const Task *task, int64_t number, int64_t radius) {
+    const uint8_t *weights = task->weights ? task->weights + number * task->width * 8 : NULL;
+    search->query = task->queries + number * task->width;
+    search->farthest = 0;
     for (int half = 0; half < search->width * 2; half++) {
-        uint64_t value = (query[half / 2] >> half % 2 * 4 & 15) * EVERY_BYTE;
-        uint64_t table[2] = {differing_bits(0x0706050403020100u ^ value), differing_bits(0x0f0e0d0c0b0a0908u ^ value)};
-        memcpy(search->tables + half * sizeof table, table, sizeof table);
+        int value = search->query[half / 2] >> half % 2 * 4 & 15;
+        uint8_t *table = search->tables + half * 16, own[4] = {1, 1, 1, 1}; /* the first bit of a byte is its highest */
+        for (int bit = 0; bit < 4 && weights; bit++)
+            own[bit] = weights[half / 2 * 8 + (half % 2 ? 3 : 7) - bit];
+        for (int met = 0; met < 16; met++) {
+            int differing = met ^ value;
+            table[met] = (uint8_t)((differing & 1) * own[0] + (differing >> 1 & 1) * own[1] +
+                                   (differing >> 2 & 1) * own[2] + (differing >> 3 & 1) * own[3]);
+        }
+        search->farthest += table[value ^ 15];
     }
+    set_limit(search, (int)(radius < search->farthest ? radius : search->farthest));
+    search->within = search->count = 0;
+    search->last = (Hit){INT64_MAX, search->farthest + 1};
+    memset(search->counts, 0, (size_t)(search->farthest + 1) * sizeof *search->counts);
 }
 
 static void report(Search *search, const Task *task, int64_t number) {
@@ -78,7 +95,11 @@ static void report(Search *search, const Task *task, int64_t number) {
     }
 }
 
-static Scan *scan_for(const Task *task) { return task->width > BYTE_WIDTH ? portable_scan : SCANS[task->level]; }
+static Scan *scan_for(const Task *task) {
+    if (task->weights)
+        return WEIGHS[task->level];
+    return task->width > BYTE_WIDTH ? portable_scan : SCANS[task->level];
+}
 
 static int64_t blocks_of(int64_t rows) { return (rows + BLOCK - 1) / BLOCK; }
 
@@ -111,11 +132,11 @@ EXPORT int best_level(void) {
 
 /* Search rows in ascending order of id. Gives 0, or -1 without memory; so does the other search. */
 EXPORT int nearest_in_rows(const Task *task, const Rows *rows) {
-    Search *searches = prepare(task->count, task->width, task->k, rows->count, 1);
+    Search *searches = prepare(task->count, task, task->k, rows->count, 1);
     if (!searches)
         return -1;
     for (int64_t i = 0; i < task->count; i++)
-        begin(searches + i, task->queries + i * task->width, task->radius);
+        begin(searches + i, task, i, task->radius);
     scan_tiles(scan_for(task), rows, searches, task->count);
     for (int64_t i = 0; i < task->count; i++)
         report(searches + i, task, i);
@@ -123,25 +144,46 @@ EXPORT int nearest_in_rows(const Task *task, const Rows *rows) {
     return 0;
 }
 
+/* Fill sums with what the 0, 1, 2, ... lightest bits of a query weigh together, and the heaviest, each (bits + 1,). */
+static void weigh_together(const Task *task, int64_t number, int32_t *lightest, int32_t *heaviest) {
+    int bits = (int)task->width * 8, count[HEAVIEST + 1] = {0}, weight = 0;
+    for (int bit = 0; bit < bits; bit++)
+        count[task->weights ? task->weights[number * bits + bit] : 1]++;
+    lightest[0] = heaviest[0] = 0;
+    for (int bit = 0; bit < bits; bit++) {
+        while (!count[weight])
+            weight++;
+        count[weight]--;
+        lightest[bit + 1] = lightest[bit] + weight;
+    }
+    for (int bit = 0; bit < bits; bit++)
+        heaviest[bit + 1] = lightest[bits] - lightest[bits - bit - 1];
+}
+
 /* Search groups, nearest centre first. By the triangle inequality a row can be no nearer than the difference
- * between its and the query's distance to the centre, so only some shells are read. */
+ * between its and the query's distance to the centre, so only some shells are read. A shell has all rows that differ from
+ * the centre in so many bits: they weigh at least as much as the lightest, and at most as much as the heaviest. */
 EXPORT int nearest_in_groups(const Task *task, const Groups *all) {
     Scan *scan = scan_for(task);
     int bits = (int)task->width * 8;
-    Search *search = prepare(1, task->width, task->k, all->size, 0);
-    Search *order = prepare(1, task->width, all->centres.count, all->centres.count, 1);
+    int32_t lightest[MAX_BITS + 1], heaviest[MAX_BITS + 1];
+    Search *search = prepare(1, task, task->k, all->size, 0);
+    Search *order = prepare(1, task, all->centres.count, all->centres.count, 1);
     for (int64_t i = 0; search && order && i < task->count; i++) {
-        begin(order, task->queries + i * task->width, bits);
+        weigh_together(task, i, lightest, heaviest);
+        begin(order, task, i, lightest[bits]);
         scan_tiles(scan, &all->centres, order, 1);
         settle(order);
-        begin(search, task->queries + i * task->width, task->radius);
+        begin(search, task, i, task->radius);
         for (const Hit *centre = order->hits; centre < order->hits + order->count; centre++) {
-            int distance = (int)centre->distance;
-            if (distance - search->limit > all->radii[centre->id])
+            int distance = (int)centre->distance, low = 0, high = all->radii[centre->id];
+            if (high < 0 || distance - search->limit > heaviest[high])
                 continue;
             const Group *group = all->groups + centre->id;
-            int low = distance > search->limit ? distance - search->limit : 0;
-            int high = distance + search->limit < bits ? distance + search->limit : bits;
+            while (heaviest[low] < distance - search->limit)
+                low++;
+            while (high >= low && lightest[high] - distance > search->limit)
+                high--;
             int64_t first = group->shells[low], last = group->shells[high + 1];
             search->rows = &group->rows;
             if (first < last)

@@ -1,7 +1,7 @@
 /* What one search has found so far.
  *
  * A search keeps its hits in a buffer, counts them by distance, and from the counts knows the largest distance that
- * can still enter: its limit. */
+ * can still enter: its limit. Distances are whole numbers below 2^16: how many bits differ, or what they weigh. */
 #ifndef SKETCHHASH_HAMMING_HITS_H
 #define SKETCHHASH_HAMMING_HITS_H
 
@@ -23,23 +23,25 @@ INLINE int lowest_bit(uint64_t word) { return __builtin_ctzll(word); }
 
 #define SIGN ((uint64_t)1 << 63)
 
-enum { BLOCK = 64, MAX_BITS = 1024 };
+enum { BLOCK = 64, MAX_BITS = 1024, HEAVIEST = 63 /* the largest weight of a bit */ };
 
 typedef struct { int64_t id, distance; } Hit;
 typedef struct { const uint8_t *blocks; const int64_t *ids; int64_t count; } Rows;
 
 typedef struct {
     const uint8_t *query;
-    uint8_t *tables;        /* for each half of each byte of the query: how many bits differ, by what is met */
-    uint8_t *paired_tables; /* the same in the lower half of a byte, and the next search's in the upper */
+    uint8_t *tables;        /* for each half of each byte of the query: the weight of the bits that differ, by what is met */
+    uint8_t *paired_tables; /* the same in the lower half of a byte, and the next search's in the upper; if all weigh 1 */
     const Rows *rows;       /* those being scanned */
     int in_id_order;        /* every row met has a larger id than those before it */
     int width;
+    int farthest;           /* the largest distance that there is: the weight of all bits */
     int limit;              /* the largest distance that can still enter; -1 if none */
     uint8_t byte_limit;     /* the limit for distances that stay in bytes */
     int64_t within;         /* hits up to the limit */
     int64_t k, count, capacity;
     int64_t *counts;        /* hits at each distance */
+    int64_t *places;        /* room to turn them into places */
     Hit last;               /* nothing after it can enter */
     Hit *hits;
     Hit *sorted;            /* room to sort in */
@@ -68,10 +70,9 @@ static void lowest_ids_first(Hit *hits, int64_t count, int64_t wanted, uint64_t 
 
 /* Order the hits by (distance, id) and keep k. Counting keeps the order of arrival among equal distances. */
 static void settle(Search *search) {
-    int64_t next[MAX_BITS + 1], total = 0;
+    int64_t *next = search->places, total = 0;
     uint64_t differing = 0, bit = SIGN;
-    int bits = search->width * 8;
-    for (int distance = 0; distance <= bits; distance++) {
+    for (int distance = 0; distance <= search->farthest; distance++) {
         next[distance] = total;
         total += search->counts[distance];
     }
@@ -82,7 +83,7 @@ static void settle(Search *search) {
     while (bit > differing)
         bit >>= 1;
     int64_t first = 0;
-    for (int distance = 0; first < search->k && distance <= bits && !search->in_id_order; first = next[distance++])
+    for (int distance = 0; first < search->k && distance <= search->farthest && !search->in_id_order; first = next[distance++])
         lowest_ids_first(search->sorted + first, next[distance] - first, search->k - first, bit);
     for (; total > search->k; total--) {
         int64_t distance = search->sorted[total - 1].distance;

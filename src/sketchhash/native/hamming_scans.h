@@ -1,7 +1,7 @@
 /* Pass over blocks of codes, with the instructions of the processor.
  *
- * A vector meets one byte of 32 or 64 codes, and the sums of its lanes are distances. A block without a code up to
- * a search's limit costs one comparison. */
+ * A vector meets one byte of 32 or 64 codes, and the sums of its lanes are distances: in bytes where every bit weighs 1,
+ * and in pairs of bytes where bits have weights. A block without a code up to a search's limit costs one comparison. */
 #ifndef SKETCHHASH_HAMMING_SCANS_H
 #define SKETCHHASH_HAMMING_SCANS_H
 
@@ -51,20 +51,38 @@ INLINE void block_distances(const uint8_t *block, int width, const uint8_t *quer
     }
 }
 
+static void collect_near(Search *search, int64_t block, const uint16_t *distances) {
+    uint16_t nearest = UINT16_MAX;
+    for (int i = 0; i < BLOCK; i++)
+        nearest = distances[i] < nearest ? distances[i] : nearest;
+    if (nearest <= search->limit) {
+        uint64_t near = 0;
+        for (int i = 0; i < BLOCK; i++)
+            near |= (uint64_t)(distances[i] <= search->limit) << i;
+        collect(search, block, near, distances);
+    }
+}
+
 static void portable_scan(const Rows *rows, int64_t first, int64_t last, Search *searches, int lanes) {
     int width = searches->width;
     for (int64_t block = first; block < last; block++)
         for (Search *search = searches; search < searches + lanes; search++) {
-            uint16_t distances[BLOCK], nearest = MAX_BITS;
+            uint16_t distances[BLOCK];
             block_distances(rows->blocks + block * width * BLOCK, width, search->query, distances);
-            for (int i = 0; i < BLOCK; i++)
-                nearest = distances[i] < nearest ? distances[i] : nearest;
-            if (nearest <= search->limit) {
-                uint64_t near = 0;
+            collect_near(search, block, distances);
+        }
+}
+
+static void portable_weigh(const Rows *rows, int64_t first, int64_t last, Search *searches, int lanes) {
+    int width = searches->width;
+    for (int64_t block = first; block < last; block++)
+        for (Search *search = searches; search < searches + lanes; search++) {
+            const uint8_t *codes = rows->blocks + block * width * BLOCK, *tables = search->tables;
+            uint16_t distances[BLOCK] = {0};
+            for (int plane = 0; plane < width; plane++, codes += BLOCK, tables += TABLES)
                 for (int i = 0; i < BLOCK; i++)
-                    near |= (uint64_t)(distances[i] <= search->limit) << i;
-                collect(search, block, near, distances);
-            }
+                    distances[i] += (uint16_t)(tables[codes[i] & 15] + tables[TABLES / 2 + (codes[i] >> 4)]);
+            collect_near(search, block, distances);
         }
 }
 
@@ -209,9 +227,91 @@ AVX512 static void avx512_scan(const Rows *rows, int64_t first, int64_t last, Se
         avx512_scan_lanes(rows, first, last, searches, 1);
 }
 
+/* ---- vectors: weights ---- */
+
+/* A pair of bytes is added as it is, and its upper byte once more, apart: so the sums of both are known in the end. */
+
+static void collect_pairs(Search *search, int64_t block, const uint16_t *lower, const uint16_t *upper) {
+    uint16_t distances[BLOCK];
+    for (int i = 0; i < BLOCK / 2; i++) {
+        distances[2 * i] = lower[i];
+        distances[2 * i + 1] = upper[i];
+    }
+    collect_near(search, block, distances);
+}
+
+AVX2 INLINE int any_at_most(__m256i sums, __m256i limit) {
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi16(_mm256_min_epu16(sums, limit), sums)) != 0;
+}
+
+AVX2 static void avx2_weigh(const Rows *rows, int64_t first, int64_t last, Search *searches, int lanes) {
+    const __m256i half = _mm256_set1_epi8(0x0f);
+    int width = searches->width;
+    for (int64_t block = first; block < last; block++)
+        for (Search *search = searches; search < searches + lanes; search++) {
+            const uint8_t *codes = rows->blocks + block * width * BLOCK, *tables = search->tables;
+            __m256i both[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+            __m256i upper[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+            for (int plane = 0; plane < width; plane++, codes += BLOCK, tables += TABLES) {
+                _mm_prefetch((const char *)codes + AHEAD, _MM_HINT_T0);
+                for (int side = 0; side < 2; side++) {
+                    __m256i bytes = _mm256_loadu_si256((const __m256i *)codes + side);
+                    __m256i low = lookup(tables, _mm256_and_si256(bytes, half));
+                    __m256i high = lookup(tables + TABLES / 2, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half));
+                    both[side] = _mm256_add_epi16(both[side], _mm256_add_epi16(low, high));
+                    upper[side] = _mm256_add_epi16(
+                        upper[side], _mm256_add_epi16(_mm256_srli_epi16(low, 8), _mm256_srli_epi16(high, 8)));
+                }
+            }
+            __m256i limit = _mm256_set1_epi16((short)search->limit), lower[2], least;
+            for (int side = 0; side < 2; side++)
+                lower[side] = _mm256_sub_epi16(both[side], _mm256_slli_epi16(upper[side], 8));
+            least = _mm256_min_epu16(_mm256_min_epu16(lower[0], upper[0]), _mm256_min_epu16(lower[1], upper[1]));
+            if (search->limit < 0 || !any_at_most(least, limit))
+                continue;
+            uint16_t lower_sums[BLOCK / 2], upper_sums[BLOCK / 2];
+            for (int side = 0; side < 2; side++) {
+                _mm256_storeu_si256((__m256i *)lower_sums + side, lower[side]);
+                _mm256_storeu_si256((__m256i *)upper_sums + side, upper[side]);
+            }
+            collect_pairs(search, block, lower_sums, upper_sums);
+        }
+}
+
+AVX512 INLINE __m512i wide_lookup(const uint8_t *table, __m512i halves) {
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)table)), halves);
+}
+
+AVX512 static void avx512_weigh(const Rows *rows, int64_t first, int64_t last, Search *searches, int lanes) {
+    const __m512i half = _mm512_set1_epi8(0x0f);
+    int width = searches->width;
+    for (int64_t block = first; block < last; block++)
+        for (Search *search = searches; search < searches + lanes; search++) {
+            const uint8_t *codes = rows->blocks + block * width * BLOCK, *tables = search->tables;
+            __m512i both = _mm512_setzero_si512(), upper = _mm512_setzero_si512();
+            for (int plane = 0; plane < width; plane++, codes += BLOCK, tables += TABLES) {
+                __m512i bytes = _mm512_loadu_si512(codes);
+                __m512i low = wide_lookup(tables, _mm512_and_si512(bytes, half));
+                __m512i high = wide_lookup(tables + TABLES / 2, _mm512_and_si512(_mm512_srli_epi16(bytes, 4), half));
+                both = _mm512_add_epi16(both, _mm512_add_epi16(low, high));
+                upper = _mm512_add_epi16(upper, _mm512_add_epi16(_mm512_srli_epi16(low, 8), _mm512_srli_epi16(high, 8)));
+            }
+            __m512i lower = _mm512_sub_epi16(both, _mm512_slli_epi16(upper, 8));
+            __m512i limit = _mm512_set1_epi16((short)search->limit);
+            if (search->limit < 0 || !_mm512_cmple_epu16_mask(_mm512_min_epu16(lower, upper), limit))
+                continue;
+            uint16_t lower_sums[BLOCK / 2], upper_sums[BLOCK / 2];
+            _mm512_storeu_si512(lower_sums, lower);
+            _mm512_storeu_si512(upper_sums, upper);
+            collect_pairs(search, block, lower_sums, upper_sums);
+        }
+}
+
 static Scan *const SCANS[] = {portable_scan, avx2_scan, avx512_scan};
+static Scan *const WEIGHS[] = {portable_weigh, avx2_weigh, avx512_weigh};
 #else
 static Scan *const SCANS[] = {portable_scan};
+static Scan *const WEIGHS[] = {portable_weigh};
 #endif
 
 #endif
