@@ -32,7 +32,7 @@ def test_every_way_takes_time_and_the_record_is_shown_again(drawn, tmp_path, run
     codes = np.concatenate([codes, codes])
     times = script.time_ways(codes, pack(drawn[0]), Schedule(rounds=1, calls_a_turn=1, seconds=0.01))
     assert {"code, scan", "code, then values", "values, scan", "values, pruned", "values, NumPy"} <= set(times)
-    assert all(time > 0 for time in times.values())
+    assert all(median >= best > 0 for median, best in times.values())
     measured = {"milliseconds": {"1,200 codes": times}, "precision": {"code": 0.5}, "searched": "20 sketches."}
     (tmp_path / "record.json").write_text(json.dumps(measured))
     shown = run(script, "--show", tmp_path / "record.json").output

@@ -1,4 +1,5 @@
 import json
+import shlex
 import signal
 import sqlite3
 import sys
@@ -28,6 +29,14 @@ def test_index_sums_up_and_a_second_run_has_nothing_to_do(run, photos, tmp_path)
     assert (first.exit_code, first.stdout) == (0, "5 added\n")
     assert first.stderr == f"To search by drawing, type: sketchhash serve --open --gallery {path}\n"
     assert second.stdout == "5 unchanged\n"
+
+
+def test_what_to_type_next_names_the_model_and_can_be_typed(run, photos, tmp_path, model_folder):
+    path = tmp_path / "my photos.gallery"
+    result = run("index", photos, "--gallery", path, "--model", model_folder)
+    assert result.exit_code == 0, result.stderr
+    typed = result.stderr.splitlines()[-1].removeprefix("To search by drawing, type: ")
+    assert shlex.split(typed) == ["sketchhash", "serve", "--open", "--gallery", str(path), "--model", str(model_folder)]
 
 
 def test_index_as_json_is_a_line_an_event_and_ends_with_the_summary(run, photos, tmp_path):

@@ -7,7 +7,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from sketchhash.cli.tokens import score, sheet
-from sketchhash.errors import UnknownName
+from sketchhash.errors import DatasetProblem, UnknownName
 
 app = typer.Typer()
 app.command("score")(score)
@@ -44,6 +44,16 @@ def test_score_prints_the_table_and_then_reads_what_was_kept(traced_folder, tmp_
     kept = json.loads((out / "scores.json").read_text())["gradient"]
     assert kept["fingerprint"] == printed["fingerprint"]
     assert kept["summary"] == pytest.approx(printed["summary"], rel=1e-5)
+
+
+def test_choices_are_scored_on_the_photos_for_validation(traced_folder, tmp_path):
+    for folder in ("images", "boundaries"):
+        (traced_folder / folder / "test").rename(traced_folder / folder / "val")
+    judge = ("score", "--data", traced_folder, "--detector", "gradient", "--cache", tmp_path / "cache")
+    judge += ("--thresholds", "9", "--processes", "1")
+    assert "| gradient | 1 | 0.9" in run(*judge, "--split", "val")
+    with pytest.raises(DatasetProblem, match="There are no photos"):
+        run(*judge)
 
 
 def test_an_unknown_detector_stops_before_anything_is_read(tmp_path):

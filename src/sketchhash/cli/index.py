@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Generator
 from contextlib import closing
@@ -72,11 +73,17 @@ def index(
             say("Stopped. Every photo stored so far is kept; the same command continues with the rest.")
             raise typer.Exit(INTERRUPTED) from None
         if len(opened) and not json:
-            at = "" if gallery == default_gallery() else f" --gallery {printable(gallery)}"
+            at = "" if gallery == default_gallery() else f" --gallery {_typed(gallery)}"
+            at += "" if model is None else f" --model {_typed(model)}"
             if missing := opened.count_without_shape():
                 say(f"{missing:,} photos were indexed before shapes were kept, which order hits of equal codes.")
                 say(f"To fill them in without encoding photos again, type: sketchhash gallery shapes{at}")
             say(f"To search by drawing, type: sketchhash serve --open{at}")
+
+
+def _typed(path: Path) -> str:
+    """Return a path as it can be typed in a shell, without control characters."""
+    return shlex.quote(printable(path))
 
 
 def _workers(model: Path | None, workers: int | None, ray: str | None) -> Workers | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,14 @@ ForestFile = Annotated[
 NetworkFile = Annotated[
     Path | None, typer.Option("--network", metavar="FILE", help="The network of contour-net, if not the shipped one.")
 ]
+
+
+class BsdsSplit(StrEnum):
+    """The parts of BSDS500."""
+
+    TRAIN = "train"
+    VAL = "val"
+    TEST = "test"
 
 
 @app.command()
@@ -117,19 +126,22 @@ def score(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to write scores.json and precision_recall.png.")
     ] = None,
+    split: Annotated[
+        BsdsSplit, typer.Option(help="Which photos; published numbers are those of 'test'.")
+    ] = BsdsSplit.TEST,
     thresholds: Annotated[int, typer.Option(min=2, help="How many; fewer are faster and less exact.")] = 99,
     processes: Annotated[int, typer.Option(min=1, help="Photos to match at the same time.")] = 2,
     cache: CacheFolder = None,
     json: AsJson = False,
 ) -> None:
-    """Score contour detectors on the test photos of BSDS500, beside the published numbers."""
+    """Score contour detectors on photos of BSDS500, beside the published numbers."""
     require("scipy", "bench")
     from sketchhash.evaluation.contour_report import DetectorScore, detector_table, write_scores
     from sketchhash.evaluation.contours import ContourEvaluation, Sweep
     from sketchhash.tokens.training.bsds import read_split
 
     detectors = [choose_detector(name, forest, network) for name in detector or ["contour-net"]]
-    photos = read_split(data, "test")
+    photos = read_split(data, split)
     scores = []
     for each in detectors:
         evaluation = ContourEvaluation(each, (cache or user_cache()) / "contours", Sweep(thresholds), processes)
