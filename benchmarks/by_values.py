@@ -103,7 +103,8 @@ def time_ways(
         index.add(ids, codes)
 
     def one(rows: NDArray[Any], call: int) -> NDArray[Any]:
-        return rows[call % len(rows)][np.newaxis]
+        row: NDArray[Any] = rows[call % len(rows)]
+        return row[np.newaxis]
 
     def reranked(call: int) -> object:
         (hits,) = scan.search(one(queries, call), K)
@@ -147,7 +148,7 @@ def compare_rankings(
 
     def first_by_values(number: int, count: int) -> NDArray[np.int64]:
         """Put the nearest by code first, in the order of the values; then the others as they are."""
-        distances = hamming(queries[number : number + 1], codes)[0].astype(np.int64)
+        distances: NDArray[np.int64] = hamming(queries[number : number + 1], codes)[0].astype(np.int64)
         first = np.argsort(distances, kind="stable")[:count]
         distances[first] = weighed(number)[first] - (1 << 16)
         return distances
