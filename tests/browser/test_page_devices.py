@@ -116,7 +116,7 @@ def test_the_names_of_examples_and_fields_are_not_cut_off(open_page, draw, servi
         assert page.locator("#examples span").evaluate_all(FIT) == []
         draw(page, LINE)
         expect(page.locator("#hits .hit")).to_have_count(40)
-        assert page.get_by_label("Search for a word").evaluate("field => field.clientWidth") >= 126
+        assert page.get_by_label("Search for a word").evaluate("field => field.clientWidth") >= 140
 
 
 @pytest.mark.parametrize(

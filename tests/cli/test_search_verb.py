@@ -134,3 +134,12 @@ def test_indexing_and_searching_import_no_research_code(photos, strokes, tmp_pat
 def test_what_is_recognised_but_not_found_is_not_called_unknown(verdict, best, words):
     answer = Answer([], Judgement(verdict, 0.3, (Guess("umbrella", best),)))
     assert _verdict(answer) == f"{words} It may be: umbrella {best:.0%}."
+
+
+def test_an_empty_gallery_says_how_to_fill_it_and_judges_nothing(run, sketch, tmp_path):
+    (tmp_path / "empty").mkdir()
+    run("index", tmp_path / "empty", "--gallery", tmp_path / "empty.gallery")
+    result = run("search", sketch, "--gallery", tmp_path / "empty.gallery")
+    assert (result.exit_code, result.stdout) == (0, "")
+    place = tmp_path / "empty.gallery"
+    assert result.stderr == f"This gallery has no photos yet. Fill it with: sketchhash index FOLDER --gallery {place}\n"

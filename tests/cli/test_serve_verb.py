@@ -1,5 +1,7 @@
 """``sketchhash serve``: which addresses it prints."""
 
+import os
+import subprocess
 import sys
 
 import pytest
@@ -36,4 +38,23 @@ def test_a_terminal_shows_a_code_to_scan(monkeypatch, capsys):
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     _show_code("http://192.168.1.5:8765/")
-    assert "▀" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "▀" in shown
+    assert "\x1b[30m\x1b[107m" in shown  # obeyed by the terminal, and not written out
+    assert "\\x1b" not in shown
+
+
+def test_products_within_a_search_take_one_thread_unless_the_user_says_so(monkeypatch):
+    from sketchhash.cli.serve import keep_products_on_one_thread
+
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    keep_products_on_one_thread()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    keep_products_on_one_thread()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
+
+
+def test_numpy_reads_the_number_of_threads_after_the_verb_has_chosen_it():
+    code = "import sys, sketchhash.cli; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

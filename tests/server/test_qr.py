@@ -25,7 +25,7 @@ def test_a_text_that_is_too_long_is_refused():
 
 def test_terminal_and_page_show_the_same_modules():
     modules = qr_code(ADDRESS[:50])
-    lines = [line.removeprefix("\x1b[30;107m").removesuffix("\x1b[0m") for line in as_blocks(modules).split("\n")]
+    lines = as_blocks(modules).split("\n")
     assert {len(line) for line in lines} == {len(modules)}
     drawn = np.array([[[sign in half for sign in line] for half in ("▀█", "▄█")] for line in lines])
     np.testing.assert_array_equal(drawn.reshape(-1, len(modules))[: len(modules)], modules)

@@ -77,6 +77,12 @@ def say(text: str) -> None:
     write(text, err=True)
 
 
+def say_black_on_white(text: str) -> None:
+    """Print lines to standard error black on white, whatever colours a terminal has: cameras read codes so."""
+    for line in text.splitlines():
+        typer.secho(line, fg="black", bg="bright_white", err=True)
+
+
 def complain(text: str) -> None:
     """Print an error message to standard error."""
     typer.secho("Error: ", fg="red", bold=True, nl=False, err=True)

@@ -15,7 +15,7 @@ from sketchhash.cli import console
 from sketchhash.cli.console import printable, write
 from sketchhash.cli.index import show_indexing
 from sketchhash.cli.options import ModelFolder
-from sketchhash.cli.serve import serve
+from sketchhash.cli.serve import keep_products_on_one_thread, serve
 from sketchhash.errors import UnwritableState
 from sketchhash.files import user_cache
 
@@ -43,6 +43,7 @@ def demo(
     ] = None,
 ) -> None:
     """Try searching by drawing, in your own photos, Tux Paint's stamps or synthetic ones; Ctrl-C stops it."""
+    keep_products_on_one_thread()
     from sketchhash.api import Gallery
     from sketchhash.model.folder import default_model_folder
     from sketchhash.server import listen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -70,10 +71,10 @@ def search(
         else:
             hits = searcher.by_category(_known(category or "", loaded), k, folder=folder, label=label)
         if not hits:
-            _explain_no_hits(opened, label)
+            _explain_no_hits(opened, label, gallery)
         if show is not None:
             write_png(show, _sheet(None if query is None else query.pixels, hits, opened))
-    if hits.chance is not None:
+    if hits and hits.chance is not None:
         say(_verdict(hits))
     if json:
         write(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
@@ -127,11 +128,15 @@ def _prepare(searcher: Searcher, sketch: str, kind: Literal["sketch", "photo"]) 
         raise UnreadableImage(str(problem).replace("these bytes", "standard input")) from problem
 
 
-def _explain_no_hits(gallery: OpenGallery, label: str | None) -> None:
-    labels = gallery.info().labels
+def _explain_no_hits(gallery: OpenGallery, label: str | None, place: str) -> None:
+    info = gallery.info()
+    if not info.photos:
+        say(f"This gallery has no photos yet. Fill it with: sketchhash index FOLDER --gallery {shlex.quote(place)}")
+        return
+    labels = info.labels
     if label is not None and not labels:
         raise BadArgument(
-            "No photo of this gallery has a label. To give them, type: sketchhash index DIR --labels folder"
+            "No photo of this gallery has a label. To give them, type: sketchhash index FOLDER --labels folder"
         )
     if label is not None and label not in labels:
         raise UnknownName("label", label, map(printable, labels))

@@ -61,11 +61,11 @@ def qr_code(text: str) -> NDArray[np.bool_]:
 
 
 def as_blocks(modules: NDArray[np.bool_]) -> str:
-    """Return a code as text for a terminal, black on white by escape sequences, two rows a line."""
+    """Return a code as text to be shown black on white, two rows a line."""
     rows = np.pad(modules, ((0, len(modules) % 2), (0, 0)))
     signs = np.array([" ", "▄", "▀", "█"])
     lines = signs[2 * rows[::2] + rows[1::2]]
-    return "\n".join(f"\x1b[30;107m{''.join(line)}\x1b[0m" for line in lines)
+    return "\n".join("".join(line) for line in lines)
 
 
 def as_path(modules: NDArray[np.bool_]) -> str:
