@@ -42,7 +42,7 @@ def test_the_sheet_never_moves_while_one_draws(open_page, service, photograph_pa
     service.verdict = "unknown"
     page.mouse.move(before["x"] + 150, before["y"] + 50)
     page.mouse.up()
-    expect(page.get_by_text("I don't know this kind of thing")).to_be_visible()
+    expect(page.get_by_role("heading", name="I don't know this kind of thing")).to_be_visible()
     assert sheet.bounding_box() == before
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     photograph_page(page, f"{device}-{scheme}-unknown")

@@ -300,8 +300,10 @@ def _ink_in_uneven_light(grey: Image.Image, sheet: NDArray[np.bool_] | None) -> 
 
 def _has_light_ink(picture: Image.Image, where: NDArray[np.bool_]) -> bool:
     """Tell whether what stands out most from its surroundings, ``where`` one looks, is lighter than they are."""
-    surroundings = picture.filter(ImageFilter.BoxBlur(_WIDEST_LINE))
-    difference = np.asarray(picture, dtype=np.float64) - np.asarray(surroundings)
+    # What lies elsewhere, such as a dark table, is no surroundings: beside it the paper itself would look light.
+    pixels = np.asarray(picture)
+    paper = Image.fromarray(np.where(where, pixels, np.median(pixels[where])).astype(np.uint8))
+    difference = pixels.astype(np.float64) - np.asarray(paper.filter(ImageFilter.BoxBlur(_WIDEST_LINE)))
     return bool((difference[where] ** 3).sum() > 0)
 
 
