@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,27 @@ def test_a_photo_finds_itself_and_its_copies_first(gallery, tmp_path):
 def test_a_search_can_be_narrowed_by_folder_and_label(gallery, tmp_path):
     assert {hit.label for hit in gallery.search(STROKES, label="cat")} == {"cat"}
     assert gallery.search(STROKES, folder=tmp_path / "photos/cat") == gallery.search(STROKES, label="cat")
+
+
+def test_a_search_can_be_narrowed_by_when_and_where(gallery, tmp_path):
+    Image.new("RGB", (32, 24)).save(tmp_path / "photos/dated.jpg", exif=_exif_of("2023:06:24 18:30:05"))
+    gallery.index(tmp_path / "photos")
+    (hit,) = gallery.search(STROKES, after="2023-06", before=date(2023, 6, 24))
+    assert (hit.path.name, hit.taken_at) == ("dated.jpg", datetime(2023, 6, 24, 18, 30, 5))
+    assert gallery.details(hit.id).width == 32
+    for found in (
+        gallery.search(STROKES, before="2023-05"),
+        gallery.similar(hit.id, before="2023"),
+    ):
+        assert found == []
+        assert found.left_out.undated == len(gallery) - 1
+    assert gallery.search(STROKES, near="48.1,11.6,20km").left_out.unplaced == len(gallery)
+
+
+def _exif_of(moment):
+    exif = Image.Exif()
+    exif.get_ifd(0x8769)[36867] = moment
+    return exif.tobytes()
 
 
 def test_indexing_runs_to_the_end_and_tells_its_progress(gallery, tmp_path, paint_photo):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,7 @@ from sketchhash.files import user_cache
 from sketchhash.gallery import (
     Answer,
     Event,
+    Filter,
     GalleryFile,
     GalleryInfo,
     Labels,
@@ -30,6 +32,7 @@ from sketchhash.gallery import (
     index_events,
     watch_folders,
 )
+from sketchhash.imaging.details import Details
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder
 
@@ -144,6 +147,9 @@ class Gallery:
         kind: Literal["sketch", "photo"] = "sketch",
         folder: str | Path | None = None,
         label: str | None = None,
+        after: str | date | None = None,
+        before: str | date | None = None,
+        near: str | None = None,
         rerank: bool = True,
     ) -> Answer:
         """Return the ``k`` nearest photos, best first, with a ``verdict``, its ``chance`` and ``guesses``.
@@ -155,6 +161,10 @@ class Gallery:
             kind: What a picture shows: a "sketch", or a "photo" to find its like.
             folder: Only photos at any depth below this folder.
             label: Only photos with this label.
+            after: Only photos taken in this year, month or day, or later: ``"2023"``, ``"2023-06"``, a `date`. Photos
+                without a date are left out; ``left_out`` of the answer counts them.
+            before: Only photos taken in this year, month or day, or earlier.
+            near: Only photos taken within a distance of a place: ``"48.1,11.6,20km"``, latitude first.
             rerank: Order photos by the query's real values instead of their signs alone. Otherwise hits are ordered by
                 distance, and equal distances by id.
         """
@@ -162,13 +172,20 @@ class Gallery:
             Path(query).expanduser() if isinstance(query, str) else query,
             k,
             kind=kind,
-            folder=None if folder is None else Path(folder).expanduser(),
-            label=label,
+            only=_filter(folder, label, after, before, near),
             rerank=rerank,
         )
 
     def search_category(
-        self, category: str, k: int = 20, *, folder: str | Path | None = None, label: str | None = None
+        self,
+        category: str,
+        k: int = 20,
+        *,
+        folder: str | Path | None = None,
+        label: str | None = None,
+        after: str | date | None = None,
+        before: str | date | None = None,
+        near: str | None = None,
     ) -> Answer:
         """Return the ``k`` photos that most likely show a kind of thing that the model knows, such as ``"cat"``.
 
@@ -177,16 +194,30 @@ class Gallery:
             k: How many hits.
             folder: Only photos at any depth below this folder.
             label: Only photos with this label.
+            after: Only photos taken then or later; see `search`.
+            before: Only photos taken then or earlier.
+            near: Only photos taken near a place.
 
         Raises:
             UnknownName: If the model does not know the category.
         """
-        below = None if folder is None else Path(folder).expanduser()
-        return self._searcher.by_category(category, k, folder=below, label=label)
+        return self._searcher.by_category(category, k, only=_filter(folder, label, after, before, near))
 
-    def similar(self, photo_id: int, k: int = 20) -> Answer:
-        """Return the ``k`` photos most like one of the gallery's photos, without itself."""
-        return self._searcher.similar(photo_id, k)
+    def similar(
+        self,
+        photo_id: int,
+        k: int = 20,
+        *,
+        after: str | date | None = None,
+        before: str | date | None = None,
+        near: str | None = None,
+    ) -> Answer:
+        """Return the ``k`` photos most like one of the gallery's photos, without itself; filters as in `search`."""
+        return self._searcher.similar(photo_id, k, only=_filter(None, None, after, before, near))
+
+    def details(self, photo_id: int) -> Details:
+        """Return when, where and with what a photo was taken, as far as that is known."""
+        return self._gallery.details([photo_id]).get(photo_id) or Details()
 
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the thumbnail of a photo, a JPEG."""
@@ -321,3 +352,11 @@ def _share_of_right_photos(parts: Partition) -> float | None:
 
 def _expand(places: Sequence[str | Path]) -> list[Path]:
     return [Path(place).expanduser() for place in places]
+
+
+def _filter(
+    folder: str | Path | None, label: str | None, after: str | date | None, before: str | date | None, near: str | None
+) -> Filter:
+    below = None if folder is None else Path(folder).expanduser()
+    start, end = (None if each is None else str(each) for each in (after, before))
+    return Filter.parse(below, label, start, end, near)

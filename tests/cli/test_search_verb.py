@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sketchhash.cli.search import _verdict
 from sketchhash.codes import hamming, pack, unpack
 from sketchhash.gallery import Answer, GalleryFile
 from sketchhash.imaging import Drawing
+from sketchhash.imaging.details import Details
 from sketchhash.model import Model, TokenInput
 from sketchhash.model.calibration import Guess, Judgement
 from sketchhash.tokens import detector
@@ -143,3 +145,57 @@ def test_an_empty_gallery_says_how_to_fill_it_and_judges_nothing(run, sketch, tm
     assert (result.exit_code, result.stdout) == (0, "")
     place = tmp_path / "empty.gallery"
     assert result.stderr == f"This gallery has no photos yet. Fill it with: sketchhash index FOLDER --gallery {place}\n"
+
+
+@pytest.fixture
+def dated(gallery):
+    """Give three photos of the gallery dates and places; the others have none."""
+    with GalleryFile.open(gallery) as opened, opened.writing() as writer:
+        ids = [photo.id for photo in opened.photos()]
+        writer.put_details(
+            {
+                photo: Details(datetime(2020 + year, 6, 24, 18), None, 1, 1, 48.1, 11.6)
+                for year, photo in enumerate(ids[:3])
+            }
+        )
+    return ids
+
+
+def test_only_photos_of_a_time_and_place_are_found_and_the_others_are_counted(run, gallery, strokes, dated):
+    def found(*options):
+        result = run("search", strokes, "--gallery", gallery, "-k", "100", "--json", *options)
+        return {hit["id"] for hit in json.loads(result.stdout)}, result.stderr
+
+    assert found("--after", "2021", "--before", "2022-06")[0] == set(dated[1:3])
+    ids, said = found("--before", "2020")
+    assert ids == {dated[0]}
+    assert f"{len(dated) - 3} photos have no date and are left out." in said
+    ids, said = found("--near", "48.2,11.6,20km")
+    assert ids == set(dated[:3])
+    assert "have no place and are left out" in said
+    assert found("--near", "48.3,11.6,20km")[0] == set()
+
+
+def test_hits_can_be_ordered_by_date(run, gallery, strokes, dated):
+    def dates(order):
+        result = run("search", strokes, "--gallery", gallery, "-k", "100", "--json", "--order", order)
+        return [hit["taken_at"] for hit in json.loads(result.stdout)]
+
+    some = [f"{year}-06-24T18:00:00" for year in (2020, 2021, 2022)]
+    assert dates("oldest") == some + [None] * (len(dated) - 3)
+    assert dates("newest") == some[::-1] + [None] * (len(dated) - 3)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--after", "soon"), ("--near", "Munich"), ("--after", "2023", "--before", "2022"), ("--order", "random")],
+)
+def test_a_date_or_place_that_makes_no_sense_is_explained_before_anything_is_loaded(run, gallery, strokes, options):
+    result = run("search", strokes, "--gallery", gallery, *options)
+    assert result.exit_code == 2
+
+
+def test_info_tells_from_when_to_when_photos_were_taken(run, gallery, dated):
+    assert "2020-06-24 to 2022-06-24" in run("gallery", "info", "--gallery", gallery).stdout
+    told = json.loads(run("gallery", "info", "--gallery", gallery, "--json").stdout)
+    assert (told["dated"], told["placed"], told["first_taken"]) == (3, 3, "2020-06-24T18:00:00")

@@ -7,13 +7,15 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sketchhash.errors import BusyGallery, DamagedState, IncompatibleGallery, UnwritableState
-from sketchhash.gallery import GalleryFile, schema
+from sketchhash.gallery import Filter, GalleryFile, Near, schema
+from sketchhash.imaging.details import Details
 
 # A file of version 1 as sketchhash 0.1 writes it, spelt out: it must open for ever.
 VERSION_1 = """
@@ -110,16 +112,30 @@ def test_a_migrated_gallery_is_what_is_made_today(old, tmp_path, model):
     with closing(sqlite3.connect(old)) as one, closing(sqlite3.connect(tmp_path / "new.gallery")) as other:
         known, made = ([(n, " ".join(s.split())) for n, s in c.execute(tables) if s] for c in (one, other))
     assert made == known
-    assert dump(tmp_path / "new.gallery")[0] == dump(old)[0] == (2,)
+    assert dump(tmp_path / "new.gallery")[0] == dump(old)[0] == (3,)
 
 
-def test_removing_a_photo_of_a_migrated_gallery_removes_its_shape(old, model):
+def test_removing_a_photo_of_a_migrated_gallery_removes_its_shape_and_details(old, model):
     with GalleryFile.open(old, model) as gallery:
         with gallery.writing() as writer:
             writer.put_shapes({2: bytes(512), 77: bytes(512)})
+            writer.put_details({2: Details(camera="Leica")})
         assert gallery.shapes_of([2, 77]) == {2: bytes(512)}
+        assert gallery.details([2, 77]) == {2: Details(camera="Leica")}
         gallery.remove_photos([2])
         assert gallery.rows("SELECT * FROM shapes") == []
+        assert gallery.rows("SELECT * FROM details") == []
+
+
+def test_a_gallery_without_room_for_details_counts_all_photos_as_undated(old, model, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with GalleryFile.open(old, model) as gallery:
+        assert not gallery.keeps_details
+        assert gallery.details([2]) == {}
+        for only in (Filter(start=datetime(2000, 1, 1)), Filter(near=Near(0, 0, 30_000))):
+            assert gallery.search(np.ones(32), 5, only) == []
+            assert sum(gallery.left_out(only)) == 1
+        assert (gallery.info().dated, gallery.info().first_taken) == (0, None)
 
 
 def test_an_older_gallery_is_migrated_and_its_copy_kept(old, model, version_3):
@@ -160,7 +176,8 @@ def test_a_migration_that_fails_changes_nothing(old, model, monkeypatch):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from sketchhash.gallery import GalleryFile, schema
+from sketchhash.gallery import Filter, GalleryFile, Near, schema
+from sketchhash.imaging.details import Details
 
 class Deadly:
     def __iter__(self):
@@ -233,7 +250,7 @@ def test_a_newer_gallery_is_refused_and_the_package_is_to_be_upgraded(old, model
     with closing(sqlite3.connect(old)) as other:
         other.execute("PRAGMA user_version = 7")
     for way_in in (GalleryFile.open, GalleryFile.create):
-        with pytest.raises(IncompatibleGallery, match=r"format version 7, .* reads 2\. .*newer.*pip install --upgrade"):
+        with pytest.raises(IncompatibleGallery, match=r"format version 7, .* reads 3\. .*newer.*pip install --upgrade"):
             way_in(old, model)
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from sketchhash.codes import hamming, pack
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnreadableImage
-from sketchhash.gallery import GalleryFile, Hit, PhotoFile, Searcher, index, index_events
+from sketchhash.gallery import Filter, GalleryFile, Hit, PhotoFile, Searcher, index, index_events
 from sketchhash.imaging import Drawing, Limits
 from sketchhash.index.weighing import weigh, weighed_distances
 from sketchhash.tokens.shape import describe_contours
@@ -116,25 +116,25 @@ def test_a_search_may_be_limited_to_a_folder_and_a_label(gallery, put, values):
     searcher = gallery
     searcher.prepare_search()
     query = values[9]
-    assert set(found(searcher, query, folder=Path("/a"))) == {1, 2}
-    assert set(found(searcher, query, label="cat")) == {1, 3}
-    assert found(searcher, query, folder=Path("/a"), label="cat") == [1]
-    assert set(found(searcher, query, folder=Path("/c/../a"))) == {1, 2}
-    assert found(searcher, query, folder=Path("/nowhere")) == []
-    assert found(searcher, query, label="mouse") == []
+    assert set(found(searcher, query, only=Filter(Path("/a")))) == {1, 2}
+    assert set(found(searcher, query, only=Filter(label="cat"))) == {1, 3}
+    assert found(searcher, query, only=Filter(Path("/a"), "cat")) == [1]
+    assert set(found(searcher, query, only=Filter(Path("/c/../a")))) == {1, 2}
+    assert found(searcher, query, only=Filter(Path("/nowhere"))) == []
+    assert found(searcher, query, only=Filter(label="mouse")) == []
 
 
 def test_a_limited_search_sees_what_comes_and_moves(gallery, put, values):
     put("/a/1.jpg", values[0])
     with GalleryFile.open(gallery.path) as reading:
         for searcher in (reading, gallery):
-            before = found(searcher, values[0], folder=Path("/a"))
-            assert found(searcher, values[0], folder=Path("/a")) == before
+            before = found(searcher, values[0], only=Filter(Path("/a")))
+            assert found(searcher, values[0], only=Filter(Path("/a"))) == before
             added = put(f"/a/{len(before)} more.jpg", values[1])
-            assert set(found(searcher, values[0], folder=Path("/a"))) == {*before, added}
+            assert set(found(searcher, values[0], only=Filter(Path("/a")))) == {*before, added}
             with gallery.writing() as writer:
                 writer.remove([added])
-            assert found(searcher, values[0], folder=Path("/a")) == before
+            assert found(searcher, values[0], only=Filter(Path("/a"))) == before
 
 
 def test_a_gallery_that_starts_over_with_another_model_is_not_searched_on(gallery, put, values, other_model):
@@ -320,14 +320,14 @@ def test_similar_photos_leave_the_photo_itself_out(searcher):
     assert len(hits) == 29
     assert 4 not in [hit.id for hit in hits]
     assert [(hit.distance, hit.id) for hit in hits] == sorted((hit.distance, hit.id) for hit in hits)
-    assert {hit.label for hit in searcher.similar(4, 5, label="1")} == {"1"}
+    assert {hit.label for hit in searcher.similar(4, 5, only=Filter(label="1"))} == {"1"}
     with pytest.raises(BadArgument, match="no photo with the id 99"):
         searcher.similar(99)
 
 
 def test_a_search_with_a_model_may_be_limited_too(searcher, folder):
-    assert {hit.label for hit in searcher.search(DRAWING, label="2")} == {"2"}
-    assert {hit.path.parent for hit in searcher.search(DRAWING, folder=folder / "0")} == {folder / "0"}
+    assert {hit.label for hit in searcher.search(DRAWING, only=Filter(label="2"))} == {"2"}
+    assert {hit.path.parent for hit in searcher.search(DRAWING, only=Filter(folder / "0"))} == {folder / "0"}
     assert len(searcher) == 30
 
 

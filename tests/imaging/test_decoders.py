@@ -17,7 +17,8 @@ from PIL import Image, ImageDraw
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging import DecoderPool, Limits, read_photo, read_sketch, read_small_photo
-from sketchhash.imaging.decode import MAX_MEMORY, measure
+from sketchhash.imaging.decode import MAX_MEMORY
+from sketchhash.imaging.details import parse_details, read_details
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -49,7 +50,7 @@ def photo(form="PNG"):
 
 def test_another_process_gives_the_same_pixels(pool):
     content = photo()
-    for function, arguments in ((read_photo, ()), (read_small_photo, (100,)), (read_sketch, (64,)), (measure, ())):
+    for function, arguments in ((read_photo, ()), (read_small_photo, (100,)), (read_sketch, (64,)), (read_details, ())):
         result = pool.run(function, content, *arguments)
         expected = function(content, *arguments)
         np.testing.assert_array_equal(result, expected)
@@ -77,7 +78,7 @@ def test_what_takes_too_long_is_refused_and_the_next_is_decoded(pool):
 
 def test_the_clock_ends_what_uses_no_processor_time():
     pool = DecoderPool(1, seconds=0.5, patience=4)
-    pool.run(measure, photo())  # so that starting does not count
+    pool.run(read_details, photo())  # so that starting does not count
     with pytest.raises(UnreadableImage, match=r"longer than 0\.5 seconds"):
         pool.run(time.sleep, 1000)
     pool.close()
@@ -96,7 +97,7 @@ def test_what_takes_too_much_memory_is_refused_and_the_next_is_decoded(pool):
 def test_no_picture_takes_more_than_it_may(name):
     content = hostile_pictures.LARGE[name](3e7)
     pool = DecoderPool(1)
-    pool.run(measure, photo())
+    pool.run(read_details, photo())
     (pid,) = pool.pids
     before, most, done = memory(pid), [0], threading.Event()
 
@@ -122,11 +123,11 @@ def test_no_picture_takes_more_than_it_may(name):
 
 @linux
 def test_memory_comes_back(pool):
-    pool.run(measure, photo())
+    pool.run(read_details, photo())
     before = memory(pool.pids[0])
     for _ in range(2):
         pool.run(read_small_photo, hostile_pictures.deep_png(1e7), 256)
-        pool.run(measure, photo())
+        pool.run(read_details, photo())
         assert memory(pool.pids[0]) < before + 100_000_000
 
 
@@ -152,13 +153,13 @@ def test_nothing_that_libraries_print_is_heard(pool, capfd):
 
 
 def test_a_process_that_was_idle_for_long_ends_and_another_takes_its_place(pool, monkeypatch):
-    pool.run(measure, photo())
+    pool.run(read_details, photo())
     (pid,) = pool.pids
     decoder = pool._idle[0]
     decoder.process.kill()
     decoder.process.wait()
     decoder.process.returncode = 75  # what it ends with
-    assert pool.run(measure, photo()).tolist() == [300, 200]
+    assert parse_details(pool.run(read_details, photo())).width == 300
     assert pool.pids != [pid]
 
 

@@ -5,6 +5,7 @@ import struct
 import time
 import zlib
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,7 @@ from PIL import Image, ImageDraw
 from sketchhash.codes import hamming, pack, unpack
 from sketchhash.gallery import Searcher, index_events
 from sketchhash.imaging import Drawing
+from sketchhash.imaging.details import Details
 from sketchhash.server.limits import WorkPool
 
 
@@ -351,3 +353,56 @@ def test_a_picture_of_lines_on_paper_is_recognised_as_a_sketch(client, kind, tak
 def test_a_picture_without_lines_is_taken_for_a_photo(client, png, strokes):
     assert client.post("/api/search", files={"picture": png()}).json()["kind"] == "photo"
     assert client.post("/api/search", json={"strokes": strokes}).json()["kind"] is None
+
+
+@pytest.fixture
+def dated(gallery, photos, id_of):
+    """Give two photos dates and places; the other four have none."""
+    with gallery.writing() as writer:
+        writer.put_details(
+            {
+                id_of("2024/summer/b.png"): Details(datetime(2024, 7, 1, 12), "Leica Q3", 8, 8, 48.1, 11.6, "a lake"),
+                id_of("2024/winter/d.png"): Details(datetime(2024, 12, 24), None, 8, 8, -33.9, 151.2),
+            }
+        )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names", "undated", "unplaced"),
+    [
+        ({"after": "2024-07", "before": "2024-07"}, {"b.png"}, 4, 0),
+        ({"after": "2024"}, {"b.png", "d.png"}, 4, 0),
+        ({"before": "2024-06"}, set(), 4, 0),
+        ({"near": "48.2,11.6,20km"}, {"b.png"}, 0, 4),
+        ({"folder": "2024", "after": "2024", "near": "-34,151,100km"}, {"d.png"}, 2, 2),
+        ({}, {"a.png", "b.png", "c.png", "d.png", "e.bmp", "f.png"}, 0, 0),
+    ],
+)
+def test_a_search_can_be_narrowed_by_date_and_place(
+    client, strokes, dated, id_of, png, wanted, names, undated, unplaced
+):
+    for found in (search(client, strokes=strokes, **wanted), send(client, png(), kind="photo", **wanted).json()):
+        assert {hit["name"] for hit in found["hits"]} == names
+        assert (found["undated"], found["unplaced"]) == (undated, unplaced)
+        dates = {hit["name"]: hit["taken_at"] for hit in found["hits"]}
+        assert dates.get("b.png") in (None, "2024-07-01T12:00:00")
+    similar = client.get(f"/api/photos/{id_of('f.png')}/similar", params=wanted).json()
+    assert {hit["name"] for hit in similar["hits"]} == names - {"f.png"}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"after": "soon"}, {"near": "here"}, {"after": "2024", "before": "2023"}, {"near": 7}]
+)
+def test_a_date_or_place_that_makes_no_sense_is_refused(client, strokes, wrong):
+    answer = client.post("/api/search", json={"strokes": strokes, **wrong})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"]
+
+
+def test_details_and_the_gallery_tell_when_and_where(client, dated, id_of):
+    told = client.get(f"/api/photos/{id_of('2024/summer/b.png')}/details").json()
+    assert (told["taken_at"], told["camera"], told["description"]) == ("2024-07-01T12:00:00", "Leica Q3", "a lake")
+    assert (told["latitude"], told["longitude"], told["width"]) == (48.1, 11.6, 8)
+    whole = client.get("/api/gallery").json()
+    assert (whole["dated"], whole["placed"]) == (2, 2)
+    assert (whole["first_taken"], whole["last_taken"]) == ("2024-07-01T12:00:00", "2024-12-24T00:00:00")

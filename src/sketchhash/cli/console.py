@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from datetime import date
 from pathlib import Path
 
 import typer
@@ -52,7 +53,11 @@ def exact_json(value: object, indent: int | None = None) -> str:
     >>> os.fsencode(json.loads(exact_json(os.fsdecode(b"\xff.jpg"))))
     b'\xff.jpg'
     """
-    return json.dumps(value, indent=indent, default=str)
+    return json.dumps(value, indent=indent, default=_as_text)
+
+
+def _as_text(value: object) -> str:
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def printable(name: Path | str) -> str:

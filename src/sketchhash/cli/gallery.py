@@ -42,13 +42,17 @@ def info(gallery: GalleryPlace, json: AsJson = False) -> None:
         place, found = opened.place, opened.info()
     last = found.last_indexed
     if json:
-        write(exact_json({**asdict(found), "last_indexed": last and last.isoformat()}, indent=2))
+        write(exact_json(asdict(found), indent=2))
         return
     write(f"gallery       {printable(place)}")
     write(f"photos        {found.photos:,}")
     write(f"model         {printable(found.model.name)}, {found.model.bits} bits ({found.model.fingerprint[:12]})")
     write(f"size          {found.bytes:,} bytes")
     write(f"last indexed  {f'{last:%Y-%m-%d %H:%M} UTC' if last else 'never'}")
+    if found.first_taken and found.last_taken:
+        write(f"taken         {found.first_taken:%Y-%m-%d} to {found.last_taken:%Y-%m-%d}")
+    write(f"with a date   {found.dated:,}")
+    write(f"with a place  {found.placed:,}")
     write(f"labels        {len(found.labels):,}")
     for label, photos in found.labels.items():
         write(f"  {photos:8,}  {printable(label)}")

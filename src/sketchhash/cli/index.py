@@ -206,6 +206,7 @@ class IndexingProgress:
             "added": summary.added,
             "updated": summary.updated,
             "moved": summary.moved,
+            "described": summary.described,
             "removed": summary.removed,
             "unchanged": summary.unchanged,
             "left out": len(summary.failed),

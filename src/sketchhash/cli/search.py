@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -29,6 +30,19 @@ _COLUMNS = 5
 _CELL = 160
 
 
+class Order(StrEnum):
+    """In which order hits are printed; hits without a date come last."""
+
+    BEST = "best"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+    def apply(self, hits: Answer) -> None:
+        """Bring hits into this order."""
+        if self is not Order.BEST:
+            hits.sort_by_date(newest_first=self is Order.NEWEST)
+
+
 def search(
     gallery: GalleryPlace,
     sketch: Annotated[
@@ -43,6 +57,16 @@ def search(
     photo: Annotated[bool, typer.Option("--photo", help="SKETCH is a photo: find photos like it.")] = False,
     folder: Annotated[Path | None, typer.Option(metavar="DIR", help="Only photos below this folder.")] = None,
     label: Annotated[str | None, typer.Option(metavar="NAME", help="Only photos with this label.")] = None,
+    after: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Only photos taken then or later: 2023, 2023-06 or 2023-06-24.")
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Only photos taken then or earlier; all of that year or month.")
+    ] = None,
+    near: Annotated[
+        str | None, typer.Option(metavar="PLACE", help="Only photos taken near there: 48.1,11.6,20km.")
+    ] = None,
+    order: Annotated[Order, typer.Option(help="The best hits first, or the same hits by date.")] = Order.BEST,
     rerank: Annotated[
         bool, typer.Option("--rerank/--no-rerank", help="Count bits by how sure the network is of them.")
     ] = True,
@@ -54,28 +78,32 @@ def search(
     What the sketch may show, and how sure that is, is said on standard error.
     """
     from sketchhash.engines import open_gallery
-    from sketchhash.gallery import Searcher
+    from sketchhash.gallery import Filter, Searcher
     from sketchhash.imaging import write_png
 
     if (sketch is None) == (category is None):
         raise BadArgument(
             "Search with a sketch or with a category: sketchhash search SKETCH, or search --category NAME"
         )
+    only = Filter.parse(folder, label, after, before, near)
     loaded = load_model(model)
     with open_gallery(gallery, loaded) as opened:
         searcher = Searcher(loaded, opened)
         query = None if sketch is None else _prepare(searcher, sketch, "photo" if photo else "sketch")
         if query is not None:
             values = searcher.encode(query)
-            hits = searcher.by_values(values, k, folder=folder, label=label, rerank=rerank, asked=query)
+            hits = searcher.by_values(values, k, only=only, rerank=rerank, asked=query)
         else:
-            hits = searcher.by_category(_known(category or "", loaded), k, folder=folder, label=label)
+            hits = searcher.by_category(_known(category or "", loaded), k, only=only)
         if not hits:
             _explain_no_hits(opened, label, gallery)
+        order.apply(hits)
         if show is not None:
             write_png(show, _sheet(None if query is None else query.pixels, hits, opened))
     if hits and hits.chance is not None:
         say(_verdict(hits))
+    if any(hits.left_out):
+        say(str(hits.left_out))
     if json:
         write(exact_json([{"rank": rank, **asdict(hit)} for rank, hit in enumerate(hits, start=1)], indent=2))
         return

@@ -47,8 +47,7 @@ def copy_photos(source: OpenGallery, target: OpenGallery, prune: bool = False) -
             f"({source.model.fingerprint[:12]}), those of {target.place} from {target.model.name!r} "
             f"({target.model.fingerprint[:12]}). Name another target."
         )
-    with_shapes = source.keeps_shapes and target.keeps_shapes
-    wanted, there = _summarise(source, with_shapes), _summarise(target, with_shapes)
+    wanted, there = _summarise(source, target), _summarise(target, source)
     extra = _check_target(source, target, wanted, there, prune)
     for start in range(0, len(extra), _REMOVED_AT_ONCE):
         target.remove_photos(extra[start : start + _REMOVED_AT_ONCE].tolist())
@@ -70,9 +69,14 @@ _SUMMARY = np.dtype([("id", np.int64), ("digest", np.uint64), ("content", np.uin
 _Rows = NDArray[np.void]
 
 
-def _summarise(gallery: OpenGallery, with_shapes: bool) -> _Rows:
-    """Read all rows, and keep 24 bytes of each."""
-    rows = (row if with_shapes else replace(row, shape=None) for page in gallery.pages() for row in page)
+def _summarise(gallery: OpenGallery, other: OpenGallery) -> _Rows:
+    """Read all rows, without what the other gallery has no room for, and keep 24 bytes of each."""
+    with_shapes, with_details = other.keeps_shapes, other.keeps_details
+    rows = (
+        replace(row, shape=row.shape if with_shapes else None, details=row.details if with_details else None)
+        for page in gallery.pages()
+        for row in page
+    )
     return np.fromiter(((row.photo.id, row.digest(), int(row.photo.sha256[:16], 16)) for row in rows), dtype=_SUMMARY)
 
 

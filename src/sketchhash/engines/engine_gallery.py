@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,9 +12,11 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
+from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.memory_index import check_query
 from sketchhash.gallery.photos import PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
+from sketchhash.imaging.details import Details
 from sketchhash.index import Hits, rerank
 from sketchhash.model import Model
 from sketchhash.tokens.shape import ShapeQuery
@@ -28,6 +29,7 @@ class EngineGallery(ABC):
     """An `OpenGallery` that any number of servers search and write at the same time; nothing of it is kept here."""
 
     keeps_shapes: bool
+    keeps_details: bool
 
     def __init__(self, place: str, model: GalleryModel) -> None:
         """Take the address, as it may be shown, and the model that the codes come from."""
@@ -77,14 +79,13 @@ class EngineGallery(ABC):
         self,
         values: NDArray[Any],
         k: int,
-        folder: Path | None = None,
-        label: str | None = None,
+        only: Filter = EVERYTHING,
         rerank: bool = True,
         shape: ShapeQuery | None = None,
     ) -> list[Hit]:
         """Return the ``k`` nearest photos; see `OpenGallery.search`."""
         check_query(values, k, self.model.bits)
-        hits = self.nearest(pack(values[np.newaxis]), max(k, RERANKED) if rerank else k, folder, label)
+        hits = self.nearest(pack(values[np.newaxis]), max(k, RERANKED) if rerank else k, only)
         rows = self.rows(hits.ids.tolist())
         self._photos = self.count()
         staying = np.isin(hits.ids, list(rows))  # another server may have removed a photo meanwhile
@@ -92,7 +93,7 @@ class EngineGallery(ABC):
         if rerank:
             found = _reranked(found, rows, values, shape)
         return [
-            Hit(each, distance, rows[each].photo.path, rows[each].photo.label)
+            _hit(rows[each], distance)
             for each, distance in zip(found.ids[:k].tolist(), found.distances[:k].tolist(), strict=True)
         ]
 
@@ -107,6 +108,10 @@ class EngineGallery(ABC):
     def codes(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the packed codes of some photos, by id; a photo that is gone has none."""
         return {photo_id: row.code for photo_id, row in self.rows(ids).items()}
+
+    def details(self, ids: Sequence[int]) -> dict[int, Details]:
+        """Return when, where and with what some photos were taken; one that was not examined for it has none."""
+        return {photo_id: row.details for photo_id, row in self.rows(ids).items() if row.details is not None}
 
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the small JPEG of a photo."""
@@ -131,8 +136,12 @@ class EngineGallery(ABC):
         """Count the photos now."""
 
     @abstractmethod
-    def nearest(self, query: NDArray[np.uint8], k: int, folder: Path | None, label: str | None) -> Hits:
+    def nearest(self, query: NDArray[np.uint8], k: int, only: Filter) -> Hits:
         """Find the ``k`` nearest codes of one query ``(1, bits // 8)``."""
+
+    @abstractmethod
+    def left_out(self, only: Filter) -> LeftOut:
+        """Count the photos that pass but for the date or place that is asked for, and have none."""
 
     @abstractmethod
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
@@ -177,6 +186,11 @@ class EngineGallery(ABC):
     @abstractmethod
     def sample(self, most: int) -> Sample:
         """Return at most ``most`` photos, spread evenly over when they were indexed."""
+
+
+def _hit(row: PhotoRow, distance: int) -> Hit:
+    taken_at = None if row.details is None else row.details.taken_at
+    return Hit(row.photo.id, distance, row.photo.path, row.photo.label, taken_at=taken_at)
 
 
 def _reranked(hits: Hits, rows: Mapping[int, PhotoRow], values: NDArray[Any], shape: ShapeQuery | None) -> Hits:

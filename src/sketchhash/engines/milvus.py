@@ -102,6 +102,7 @@ class CollectionLayout:
         bits: The width of the codes.
         texts: Further columns of text, and their longest length in bytes.
         numbers: Further columns of whole numbers.
+        reals: Further columns of real numbers.
         about: A description that is kept with the collection.
         kind: ``BIN_FLAT`` compares every code, ``BIN_IVF_FLAT`` those of the nearest clusters.
         clusters: Of ``BIN_IVF_FLAT``.
@@ -110,6 +111,7 @@ class CollectionLayout:
     bits: int
     texts: Mapping[str, int] = field(default_factory=dict)
     numbers: Sequence[str] = ()
+    reals: Sequence[str] = ()
     about: str = ""
     kind: Kind = "BIN_FLAT"
     clusters: int = 128
@@ -166,6 +168,8 @@ class Collection:
                     schema.add_field(column, server.types.VARCHAR, max_length=longest)
                 for column in layout.numbers:
                     schema.add_field(column, server.types.INT64)
+                for column in layout.reals:
+                    schema.add_field(column, server.types.DOUBLE)
                 server.client.create_collection(name, schema=schema, timeout=server.timeout)
             if server.client.describe_index(name, "code", timeout=server.timeout) is None:
                 server.client.create_index(name, index, timeout=server.timeout)
@@ -173,9 +177,7 @@ class Collection:
 
     def __len__(self) -> int:
         """Count the rows."""
-        with self.server.explained():
-            (counted,) = self._query("", ["count(*)"])
-        return int(counted["count(*)"])
+        return self.count("")
 
     def put(self, rows: Sequence[Row]) -> None:
         """Write rows; those whose id is there are replaced."""
@@ -204,19 +206,29 @@ class Collection:
                     found[row["id"]] = row
         return found
 
+    def count(self, condition: str) -> int:
+        """Count the rows that fulfil a condition; "" is none."""
+        with self.server.explained():
+            (counted,) = self._query(condition, ["count(*)"])
+        return int(counted["count(*)"])
+
+    def selected(self, condition: str, columns: Sequence[str]) -> Iterator[list[Row]]:
+        """Yield the rows that fulfil a condition, by id, in pages."""
+        for ids in self._all_ids(condition):
+            for start in range(0, len(ids), _PAGE):
+                rows = self.rows(ids[start : start + _PAGE], columns)
+                yield [rows[each] for each in sorted(rows)]
+
     def pages(self, columns: Sequence[str]) -> Iterator[list[Row]]:
         """Yield all rows, by id, in pages.
 
         Not over the client's own iterator: against servers that tell it no time it takes its own clock's, and may
         miss what was acknowledged a moment ago, whatever the consistency.
         """
-        for ids in self._all_ids():
-            for start in range(0, len(ids), _PAGE):
-                rows = self.rows(ids[start : start + _PAGE], columns)
-                yield [rows[each] for each in sorted(rows)]
+        yield from self.selected("", columns)
 
-    def _all_ids(self) -> Iterator[list[int]]:
-        """Yield all ids in ascending order, some at a time.
+    def _all_ids(self, condition: str) -> Iterator[list[int]]:
+        """Yield all ids that fulfil a condition in ascending order, some at a time.
 
         A query returns any of its rows, and no more than a limit: while there may be more, the ids are divided at the
         middle of those returned.
@@ -224,7 +236,8 @@ class Collection:
         ranges: list[tuple[int | None, int | None]] = [(None, None)]
         while ranges:
             above, most = ranges.pop()
-            bounds = [f"id > {above}"] * (above is not None) + [f"id <= {most}"] * (most is not None)
+            bounds = [condition] if condition else []
+            bounds += [f"id > {above}"] * (above is not None) + [f"id <= {most}"] * (most is not None)
             with self.server.explained():
                 ids = sorted(row["id"] for row in self._query(" and ".join(bounds), ["id"], limit=MOST))
             if len(ids) < MOST:

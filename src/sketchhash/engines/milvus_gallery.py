@@ -1,4 +1,4 @@
-"""A gallery on Milvus: one collection of photos with their codes and shapes, one of thumbnails.
+"""A gallery on Milvus: one collection of photos with their codes, shapes and details, one of thumbnails.
 
 Thumbnails have a collection of their own, so that searching does not carry them. They are written before their
 photos and removed after them: a photo that can be found has one.
@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Self
+from typing import Any, Self
 from urllib.parse import unquote_to_bytes
 
 import numpy as np
@@ -28,9 +28,12 @@ from sketchhash.engines.engine_gallery import EngineGallery
 from sketchhash.engines.milvus import Collection, CollectionLayout, Consistency, Kind, MilvusServer, Row, code_of
 from sketchhash.engines.milvus_index import ExactSearch
 from sketchhash.errors import BadArgument, UnknownName
-from sketchhash.gallery.photos import PhotoRecord, path_range
+from sketchhash.gallery.filters import Condition, Filter, LeftOut
+from sketchhash.gallery.photos import PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
 from sketchhash.gallery.schema import other_format
+from sketchhash.gallery.writer import DETAILS
+from sketchhash.imaging.details import Details, moment_of
 from sketchhash.index.protocol import Hits, Wanted
 from sketchhash.tokens.shape import SHAPE_VERSION
 
@@ -50,10 +53,17 @@ _COUNTED_EVERY = 60.0
 _TEXTS = {"path": LONGEST, "label": LONGEST, "sha256": 64}
 _SHAPE = {"shape": 1024}  # collections of before there were shapes have no such column, and cannot get one
 _NUMBERS = ("size", "mtime_ns", "has_label", "indexed_at_us")
+# The same goes for details. Milvus keeps no null: then a text is empty and a number 0, and a flag says so.
+_DETAIL_TEXTS = {"camera": 1024, "description": 16_384}
+_DETAIL_NUMBERS = ("has_details", "has_date", "has_place", "taken_at", "width", "height", "sidecars")
+_DETAIL_REALS = ("latitude", "longitude")
+_DETAIL_COLUMNS = (*_DETAIL_TEXTS, *_DETAIL_NUMBERS, *_DETAIL_REALS)
 _PIECES = {"jpeg": LONGEST, "jpeg_end": LONGEST}
 _NO_CODE = bytes(1)  # Milvus has no collection without vectors
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _OVERVIEW_COLUMNS = ("path", "label", "has_label", "indexed_at_us")
+_DATED_COLUMNS = ("has_date", "has_place", "taken_at")
+_FLAGS = {"label": "has_label", "taken_at": "has_date", "latitude": "has_place", "longitude": "has_place"}
 
 
 class MilvusGallery(EngineGallery):
@@ -73,7 +83,9 @@ class MilvusGallery(EngineGallery):
         probes = address.number("nprobe", 0) if "nprobe" in address.options else None
         self._search = ExactSearch(self._photo_rows, probes)
         self.keeps_shapes = _SHAPE.keys() <= self._photo_rows.columns
-        self._columns = [name for name in ("code", *_TEXTS, *_SHAPE, *_NUMBERS) if name in self._photo_rows.columns]
+        self.keeps_details = self._photo_rows.columns.issuperset(_DETAIL_COLUMNS)
+        named = ("code", *_TEXTS, *_SHAPE, *_NUMBERS, *_DETAIL_COLUMNS)
+        self._columns = [name for name in named if name in self._photo_rows.columns]
         self._turn = Lock()
         self._overview: tuple[float, RowOverview] | None = None
 
@@ -107,16 +119,35 @@ class MilvusGallery(EngineGallery):
         """Count the photos now."""
         return len(self._photo_rows)
 
-    def nearest(self, query: NDArray[np.uint8], k: int, folder: Path | None, label: str | None) -> Hits:
+    def nearest(self, query: NDArray[np.uint8], k: int, only: Filter) -> Hits:
         """Find the ``k`` nearest codes of one query ``(1, bits // 8)``."""
-        conditions: list[str] = []
-        if folder is not None:
-            start, end = (stored_text(place) for place in path_range(folder))
-            conditions += [f'path > "{start}"', f'path < "{end}"']
-        if label is not None:
-            conditions += ["has_label == 1", f'label == "{stored_text(label.encode())}"']
-        (hits,) = self._search(query, Wanted(k, self.model.bits), " and ".join(conditions))
+        wanted = Wanted(k, self.model.bits)
+        if not self.keeps_details and (only.needs_date or only.near):
+            (hits,) = self._search.among(query, wanted, [])
+            return hits
+        condition = _written(only)
+        if only.near is None:
+            (hits,) = self._search(query, wanted, condition)
+            return hits
+        pages = self._photo_rows.selected(condition, list(_DETAIL_REALS))
+        places = [(row["id"], row["latitude"], row["longitude"]) for page in pages for row in page]
+        found = np.array(places, dtype=[("id", np.int64), ("latitude", np.float64), ("longitude", np.float64)])
+        inside = found["id"][only.near.contains(found["latitude"], found["longitude"])]
+        (hits,) = self._search.among(query, wanted, inside.tolist())
         return hits
+
+    def left_out(self, only: Filter) -> LeftOut:
+        """Count the photos that pass but for the date or place that is asked for, and have none."""
+        others = _written(only.without_details())
+        flags = {"has_date == 0": only.needs_date, "has_place == 0": only.near is not None}
+        return LeftOut(
+            *(
+                self._photo_rows.count(" and ".join(filter(None, (others, flag if self.keeps_details else ""))))
+                if is_asked
+                else 0
+                for flag, is_asked in flags.items()
+            )
+        )
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
         """Return the rows of some ids, by id."""
@@ -162,7 +193,10 @@ class MilvusGallery(EngineGallery):
         overview = self._read_all()
         last = overview.last_indexed_us
         labels = dict(sorted(overview.labels.items()))
-        return GalleryInfo(len(overview.ids), self.model, 0, labels, None if last is None else _when(last))
+        when = None if last is None else _when(last)
+        counts = overview.dated, overview.placed
+        taken = overview.taken or (None, None)
+        return GalleryInfo(len(overview.ids), self.model, 0, labels, when, *counts, *map(_taken, taken))
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Return the first and the last path, as of the last reading."""
@@ -186,10 +220,11 @@ class MilvusGallery(EngineGallery):
 
     def _read_all(self, oldest: float | None = _COUNTED_EVERY) -> RowOverview:
         """Read the gallery as a whole; what was read before may be ``oldest`` seconds old, or of any age if None."""
+        columns = _OVERVIEW_COLUMNS + (_DATED_COLUMNS if self.keeps_details else ())
         with self._turn:
             last = self._overview
             if last is None or (oldest is not None and monotonic() - last[0] >= oldest):
-                last = self._overview = monotonic(), RowOverview.of(self._photo_rows.pages(_OVERVIEW_COLUMNS))
+                last = self._overview = monotonic(), RowOverview.of(self._photo_rows.pages(columns))
             return last[1]
 
 
@@ -205,6 +240,9 @@ class RowOverview:
     folders: Counter[bytes] = field(default_factory=Counter)
     ends: tuple[bytes, bytes] | None = None
     last_indexed_us: int | None = None
+    dated: int = 0
+    placed: int = 0
+    taken: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, pages: Iterable[Sequence[Row]]) -> RowOverview:
@@ -234,6 +272,11 @@ class RowOverview:
         first, last = self.ends or (path, path)
         self.ends = min(first, path), max(last, path)
         self.last_indexed_us = max(self.last_indexed_us or 0, row["indexed_at_us"])
+        self.placed += row.get("has_place", 0)
+        if row.get("has_date"):
+            self.dated += 1
+            earliest, latest = self.taken or (row["taken_at"], row["taken_at"])
+            self.taken = min(earliest, row["taken_at"]), max(latest, row["taken_at"])
 
 
 def stored_text(name: bytes) -> str:
@@ -298,7 +341,15 @@ def _layout(address: Address, model: GalleryModel) -> CollectionLayout:
     if name not in _KINDS:
         raise UnknownName("index of Milvus", name, _KINDS)
     about = json.dumps({"sketchhash": _FORMAT, "model": model.name, "fingerprint": model.fingerprint})
-    return CollectionLayout(model.bits, _TEXTS | _SHAPE, _NUMBERS, about, _KINDS[name], address.number("nlist", 128))
+    return CollectionLayout(
+        model.bits,
+        _TEXTS | _SHAPE | _DETAIL_TEXTS,
+        (*_NUMBERS, *_DETAIL_NUMBERS),
+        _DETAIL_REALS,
+        about,
+        _KINDS[name],
+        address.number("nlist", 128),
+    )
 
 
 def _model(collection: Collection, address: Address) -> GalleryModel:
@@ -330,7 +381,49 @@ def _milvus_row(row: PhotoRow) -> Row:
         "size": photo.size,
         "mtime_ns": photo.mtime_ns,
         "indexed_at_us": (photo.indexed_at - _EPOCH) // timedelta(microseconds=1),
+        **_detail_columns(row.details),
     }
+
+
+def _detail_columns(details: Details | None) -> Row:
+    known = details or Details()
+    named: dict[str, Any] = dict(zip(DETAILS.split(", "), known.columns(), strict=True))
+    texts = {name: stored_text((named.pop(name) or "").encode()) for name in _DETAIL_TEXTS}
+    numbers = {name: 0 if value is None else value for name, value in named.items()}
+    flags = {
+        "has_details": int(details is not None),
+        "has_date": int(known.taken_at is not None),
+        "has_place": int(known.latitude is not None),
+    }
+    return {**texts, **numbers, **flags, **{name: float(numbers[name]) for name in _DETAIL_REALS}}
+
+
+def _details(row: Row) -> Details | None:
+    if not row.get("has_details"):
+        return None
+    named = {name: row[name] for name in DETAILS.split(", ")}
+    named |= {name: name_of(row[name]).decode() or None for name in _DETAIL_TEXTS}
+    named |= {name: row[name] or None for name in ("width", "height")}
+    named |= {} if row["has_date"] else {"taken_at": None}
+    named |= {} if row["has_place"] else dict.fromkeys(_DETAIL_REALS)
+    return Details.of_columns(list(named.values()))
+
+
+def _taken(seconds: int | None) -> datetime | None:
+    return None if seconds is None else moment_of(seconds)
+
+
+def _written(only: Filter) -> str:
+    """Write a filter as Milvus reads it."""
+    return " and ".join(map(_compared, only.conditions()))
+
+
+def _compared(condition: Condition) -> str:
+    column, operator, value = condition
+    if isinstance(value, bytes | str):
+        value = f'"{stored_text(value.encode() if isinstance(value, str) else value)}"'
+    flag = f"{_FLAGS[column]} == 1 and " if column in _FLAGS else ""
+    return f"{flag}{column} {'==' if operator == '=' else operator} {value}"
 
 
 def _photo_row(row: Row) -> PhotoRow:
@@ -344,7 +437,8 @@ def _photo_row(row: Row) -> PhotoRow:
         indexed_at=_when(row["indexed_at_us"]),
     )
     version, _, shape = row.get("shape", "").partition(":")
-    return PhotoRow(photo, code_of(row), b64decode(shape) if version == str(SHAPE_VERSION) else None)
+    kept = b64decode(shape) if version == str(SHAPE_VERSION) else None
+    return PhotoRow(photo, code_of(row), kept, _details(row))
 
 
 def _when(microseconds: int) -> datetime:

@@ -91,11 +91,7 @@ class MilvusIndex:
         if among is None:
             return self._search(queries, wanted)
         check_among(among)
-        starts = range(0, max(len(among), 1), _AMONG_AT_ONCE)
-        parts = [
-            self._search(queries, wanted, f"id in {among[start : start + _AMONG_AT_ONCE].tolist()}") for start in starts
-        ]
-        return [merged(of_one, wanted) for of_one in zip(*parts, strict=True)]
+        return self._search.among(queries, wanted, among.tolist())
 
     def within(self, queries: NDArray[np.uint8], radius: int) -> list[Hits]:
         """Find every code that differs from a query ``(queries, bits // 8)`` in at most ``radius`` bits."""
@@ -139,6 +135,12 @@ class ExactSearch:
                 else:
                     found.append(self._widely(query[np.newaxis], wanted, condition, limit))
         return found
+
+    def among(self, queries: NDArray[np.uint8], wanted: Wanted, ids: Sequence[int]) -> list[Hits]:
+        """Find what is wanted of each query ``(queries, bits // 8)`` among some ids."""
+        starts = range(0, max(len(ids), 1), _AMONG_AT_ONCE)
+        parts = [self(queries, wanted, f"id in {list(ids[start : start + _AMONG_AT_ONCE])}") for start in starts]
+        return [merged(of_one, wanted) for of_one in zip(*parts, strict=True)]
 
     def _widely(self, query: NDArray[np.uint8], wanted: Wanted, condition: str, limit: int) -> Hits:
         while limit < self._most:

@@ -1,4 +1,4 @@
-"""A gallery in PostgreSQL: photos, codes, shapes and thumbnails in tables of one schema.
+"""A gallery in PostgreSQL: photos, codes, shapes, details and thumbnails in tables of one schema.
 
 Each batch of changes is one transaction, and raises the revision, so that counts are made anew.
 """
@@ -18,9 +18,12 @@ from sketchhash.engines.addresses import Address
 from sketchhash.engines.engine_gallery import EngineGallery
 from sketchhash.engines.postgres import CodeTable, Database, packed
 from sketchhash.errors import BadArgument
-from sketchhash.gallery.photos import PhotoRecord, path_range
+from sketchhash.gallery.filters import Filter, LeftOut
+from sketchhash.gallery.photos import PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
 from sketchhash.gallery.schema import other_format
+from sketchhash.gallery.writer import DETAILS
+from sketchhash.imaging.details import Details, moment_of
 from sketchhash.index.protocol import Hits, Wanted
 from sketchhash.tokens.shape import SHAPE_VERSION
 
@@ -48,15 +51,39 @@ _SHAPES = """CREATE TABLE IF NOT EXISTS shapes (
         version integer NOT NULL,
         shape bytea NOT NULL
     )"""
+_DETAILS = (
+    """CREATE TABLE IF NOT EXISTS details (
+        photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
+        taken_at bigint,
+        camera text,
+        width integer,
+        height integer,
+        latitude double precision,
+        longitude double precision,
+        description text,
+        sidecars bigint NOT NULL
+    )""",
+    "CREATE INDEX IF NOT EXISTS details_by_date ON details (taken_at)",
+    "CREATE INDEX IF NOT EXISTS details_by_place ON details (latitude, longitude)",
+)
+_DETAIL_NAMES = ("photo", *DETAILS.split(", "))
+# Galleries of before there were shapes or details have neither table.
+_NO_SHAPES = "(SELECT NULL::bigint AS photo, 0 AS version, NULL::bytea AS shape WHERE FALSE) AS shapes"
+_NO_DETAILS = f"(SELECT {', '.join(f'NULL::bigint AS {name}' for name in _DETAIL_NAMES)} WHERE FALSE) AS details"
 _ROWS = f"""
-    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape FROM photos JOIN codes USING (id)
-    LEFT JOIN shapes ON shapes.photo = id AND version = {SHAPE_VERSION}
+    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape, {DETAILS}
+    FROM photos JOIN codes USING (id) LEFT JOIN {{shapes}} ON shapes.photo = id AND version = {SHAPE_VERSION}
+    LEFT JOIN {{details}} ON details.photo = id
 """
-_ROWS_WITHOUT_SHAPES = """
-    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, NULL FROM photos JOIN codes USING (id)
+_COUNTS = """
+    SELECT count(*), max(indexed_at), count(taken_at), count(latitude), min(taken_at), max(taken_at)
+    FROM photos LEFT JOIN {details} ON details.photo = id
 """
 _PUT = """
     INSERT INTO photos (id, path, sha256, size, mtime_ns, label, indexed_at) VALUES (%s, %s, %s, %s, %s, %s, %s)
+"""
+_PUT_DETAILS = f"""
+    INSERT INTO details ({", ".join(_DETAIL_NAMES)}) VALUES ({", ".join(["%s"] * len(_DETAIL_NAMES))})
 """
 _LABELS = """
     SELECT label, count(*) FROM photos WHERE label IS NOT NULL GROUP BY label ORDER BY label COLLATE "C"
@@ -103,7 +130,9 @@ class PostgresGallery(EngineGallery):
         self._counted = "", 0
         # A gallery of before there were shapes has them once it was copied to again.
         (self.keeps_shapes,) = database.rows("SELECT to_regclass(%s) IS NOT NULL", f"{database.schema}.shapes")[0]
-        self._rows = _ROWS if self.keeps_shapes else _ROWS_WITHOUT_SHAPES
+        (self.keeps_details,) = database.rows("SELECT to_regclass(%s) IS NOT NULL", f"{database.schema}.details")[0]
+        self._details = "details" if self.keeps_details else _NO_DETAILS
+        self._rows = _ROWS.format(shapes="shapes" if self.keeps_shapes else _NO_SHAPES, details=self._details)
 
     @classmethod
     def open(cls, address: str) -> Self:
@@ -129,7 +158,8 @@ class PostgresGallery(EngineGallery):
                         "INSERT INTO settings (name, value) VALUES (%s, %s)",
                         [*about.items(), ("format", _FORMAT), ("revision", "0")],
                     )
-            connection.execute(_SHAPES)
+            for statement in (_SHAPES, *_DETAILS):
+                connection.execute(statement)
         return cls(database)
 
     def close(self) -> None:
@@ -144,19 +174,30 @@ class PostgresGallery(EngineGallery):
             self._counted = revision, int(count)
         return self._counted[1]
 
-    def nearest(self, query: NDArray[np.uint8], k: int, folder: Path | None, label: str | None) -> Hits:
+    def nearest(self, query: NDArray[np.uint8], k: int, only: Filter) -> Hits:
         """Find the ``k`` nearest codes of one query ``(1, bits // 8)``."""
-        conditions: list[str] = []
-        values: list[object] = []
-        if folder is not None:
-            conditions += ["path > %s", "path < %s"]
-            values += path_range(folder)
-        if label is not None:
-            conditions.append("label = %s")
-            values.append(label)
-        among = f"WHERE id IN (SELECT id FROM photos WHERE {' AND '.join(conditions)})" if conditions else ""
+        conditions, values = _where(only)
+        photos = f"photos LEFT JOIN {self._details} ON details.photo = id WHERE {conditions}"
+        among = "" if only.is_empty else f"WHERE id IN (SELECT id FROM {photos})"
+        if only.near is not None:
+            places = self._database.rows(f"SELECT id, latitude, longitude FROM {photos}", *values)
+            found = np.array(places, dtype=[("id", np.int64), ("latitude", np.float64), ("longitude", np.float64)])
+            inside = found["id"][only.near.contains(found["latitude"], found["longitude"])]
+            among, values = "WHERE id = ANY(%s::bigint[])", [inside.tolist()]
         (hits,) = self._codes.nearest(query, Wanted(k, self.model.bits), among, values)
         return hits
+
+    def left_out(self, only: Filter) -> LeftOut:
+        """Count the photos that pass but for the date or place that is asked for, and have none."""
+        conditions, values = _where(only.without_details())
+        query = f"SELECT count(*) FROM photos LEFT JOIN {self._details} ON details.photo = id WHERE {conditions} AND "
+        columns = {"taken_at": only.needs_date, "latitude": only.near is not None}
+        return LeftOut(
+            *(
+                self._database.rows(f"{query} {column} IS NULL", *values)[0][0] if is_asked else 0
+                for column, is_asked in columns.items()
+            )
+        )
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
         """Return the rows of some ids, by id."""
@@ -192,6 +233,9 @@ class PostgresGallery(EngineGallery):
             shapes = [(row.photo.id, SHAPE_VERSION, row.shape) for row in rows if row.shape is not None]
             if self.keeps_shapes:
                 cursor.executemany("INSERT INTO shapes (photo, version, shape) VALUES (%s, %s, %s)", shapes)
+            details = [(row.photo.id, *row.details.columns()) for row in rows if row.details is not None]
+            if self.keeps_details:
+                cursor.executemany(_PUT_DETAILS, details)
 
     def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
@@ -205,11 +249,12 @@ class PostgresGallery(EngineGallery):
 
     def info(self) -> GalleryInfo:
         """Count photos and labels."""
-        ((photos, last),) = self._database.rows("SELECT count(*), max(indexed_at) FROM photos")
+        ((photos, last, dated, placed, *taken),) = self._database.rows(_COUNTS.format(details=self._details))
         labels = dict(self._database.rows(_LABELS))
         ((size,),) = self._database.rows(_SIZE)
         last_indexed = None if last is None else last.astimezone(UTC)
-        return GalleryInfo(photos, self.model, int(size), labels, last_indexed)
+        ends = (None if seconds is None else moment_of(seconds) for seconds in taken)
+        return GalleryInfo(photos, self.model, int(size), labels, last_indexed, dated, placed, *ends)
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Return the first and the last path."""
@@ -250,6 +295,13 @@ def _closing_upon_error(database: Database, make: Callable[[Database], _T]) -> _
         raise
 
 
+def _where(only: Filter) -> tuple[str, list[object]]:
+    """Write a filter as an SQL condition, and what its placeholders stand for."""
+    conditions = only.conditions()
+    written = " AND ".join(f"{column} {operator} %s" for column, operator, _ in conditions)
+    return written or "TRUE", [value for _, _, value in conditions]
+
+
 def _remove(cursor: Any, ids: Sequence[int]) -> None:  # noqa: ANN401 - a cursor in a transaction
     cursor.execute("UPDATE settings SET value = (value::bigint + 1)::text WHERE name = 'revision'")
     for table, key in (("photos", "id"), ("codes", "id"), ("thumbnails", "photo")):
@@ -262,11 +314,12 @@ def _columns(photo: PhotoRecord) -> tuple[object, ...]:
 
 
 def _row(columns: Sequence[Any]) -> PhotoRow:
-    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape = columns
+    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape, *details = columns
     when: datetime = indexed_at.astimezone(UTC)
     place = Path(os.fsdecode(bytes(path)))
     return PhotoRow(
         PhotoRecord(place, bytes(sha256).hex(), size, mtime_ns, label, id=photo_id, indexed_at=when),
         packed(code),
         None if shape is None else bytes(shape),
+        None if details[-1] is None else Details.of_columns(details),  # all rows of details have sidecars
     )

@@ -8,6 +8,7 @@ answers drawings while they do. `verify`, `exact_duplicates`, `near_duplicates` 
 """
 
 from sketchhash.gallery.database import GalleryFile
+from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut, Near, Period
 from sketchhash.gallery.indexing import (
     Event,
     Labels,
@@ -27,16 +28,21 @@ from sketchhash.gallery.watch import watch_folders
 from sketchhash.gallery.workers import WorkerProcesses, Workers, WorkerThreads
 
 __all__ = [
+    "EVERYTHING",
     "Answer",
     "Checked",
     "Event",
     "Failure",
+    "Filter",
     "GalleryFile",
     "GalleryInfo",
     "GalleryModel",
     "Hit",
     "Labels",
+    "LeftOut",
+    "Near",
     "OpenGallery",
+    "Period",
     "PhotoFile",
     "PhotoProblem",
     "PhotoRecord",

@@ -1,4 +1,4 @@
-"""A gallery in one SQLite file: photos with their codes, shapes and thumbnails.
+"""A gallery in one SQLite file: photos with their codes, shapes, details and thumbnails.
 
 All SQL is here, in `schema` (tables, migrations) and in `writer` (what indexing changes).
 
@@ -18,24 +18,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnwritableState
+from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.memory_index import MemoryIndex
 from sketchhash.gallery.photos import PhotoRecord, absolute, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
 from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction
 from sketchhash.gallery.soundness import damaged, valued
-from sketchhash.gallery.writer import Writer
+from sketchhash.gallery.writer import DETAILS, Writer
+from sketchhash.imaging.details import Details, moment_of
 from sketchhash.model import Model
 from sketchhash.tokens.shape import SHAPE_BYTES, SHAPE_VERSION, ShapeQuery
 
 _PAGE = 1000
 
 _COLUMNS = "path, sha256, size, mtime_ns, label, id, indexed_at"
+_NO_DETAILS = "(SELECT NULL AS photo, NULL AS taken_at, NULL AS latitude, NULL AS longitude WHERE FALSE) AS details"
 _THESE = "(SELECT value FROM json_each(?))"
 
 _STATE = """
@@ -70,6 +73,14 @@ _PUT_PHOTO = """
     mtime_ns = excluded.mtime_ns, label = excluded.label, indexed_at = excluded.indexed_at
 """
 _PUT_CODE = "INSERT INTO codes (photo, code) VALUES (?, ?) ON CONFLICT (photo) DO UPDATE SET code = excluded.code"
+
+
+class Shown(NamedTuple):
+    """What is shown with a hit."""
+
+    path: Path
+    label: str | None
+    taken_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -161,6 +172,11 @@ class GalleryFile:
         """Whether there is a table of shapes: an old file that cannot be written has none."""
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'shapes'"))
 
+    @property
+    def keeps_details(self) -> bool:
+        """Whether there is a table of details: an old file that cannot be written has none."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'details'"))
+
     def require(self, model: Model | None) -> None:
         """Raise `IncompatibleGallery` if the codes come from another model; None stands for any."""
         own = self.model
@@ -186,13 +202,20 @@ class GalleryFile:
         self,
         values: NDArray[Any],
         k: int,
-        folder: Path | None = None,
-        label: str | None = None,
+        only: Filter = EVERYTHING,
         rerank: bool = True,
         shape: ShapeQuery | None = None,
     ) -> list[Hit]:
         """Return the ``k`` nearest photos; see `OpenGallery.search`."""
-        return self._searched().search(values, k, folder, label, rerank, shape)
+        return self._searched().search(values, k, only, rerank, shape)
+
+    def left_out(self, only: Filter) -> LeftOut:
+        """Count the photos that pass but for the date or place that is asked for, and have none."""
+        conditions, wanted = _where(only.without_details())
+        query = f"SELECT count(*) FROM {self._with_details} WHERE {conditions} AND "
+        ((undated,),) = self.rows(f"{query} taken_at IS NULL", *wanted) if only.needs_date else ((0,),)
+        ((unplaced,),) = self.rows(f"{query} latitude IS NULL", *wanted) if only.near is not None else ((0,),)
+        return LeftOut(undated, unplaced)
 
     def _searched(self, lasting: bool = False) -> MemoryIndex:
         with self._opening:
@@ -217,6 +240,14 @@ class GalleryFile:
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the small JPEG of a photo."""
         return self._blob("SELECT jpeg FROM thumbnails WHERE photo = ?", photo_id)
+
+    def details(self, ids: Sequence[int]) -> dict[int, Details]:
+        """Return when, where and with what some photos were taken; one that was not examined for it has none."""
+        if not self.keeps_details:
+            return {}
+        rows = self.rows(f"SELECT photo, {DETAILS} FROM details WHERE photo IN {_THESE}", json.dumps(list(ids)))
+        with valued(self.path):
+            return {photo: Details.of_columns(columns) for photo, *columns in rows}
 
     def at(self, path: Path) -> PhotoRecord | None:
         """Return the photo at an absolute path, if it is in the gallery."""
@@ -246,24 +277,30 @@ class GalleryFile:
         with valued(self.path):
             return [_record(row) for row in self.rows(_EQUAL_FILES)]
 
-    def ids_in(self, folder: Path | None, label: str | None) -> NDArray[np.int64]:
-        """Return the ids, ascending, of the photos below a folder and with a label."""
-        conditions: list[str] = ["TRUE"]
-        wanted: list[object] = []
-        if folder is not None:
-            conditions += ["path > ?", "path < ?"]
-            wanted += path_range(folder)
-        if label is not None:
-            conditions.append("label = ?")
-            wanted.append(label)
-        with self.scan(f"SELECT id FROM photos WHERE {' AND '.join(conditions)}", *wanted) as rows:
-            return np.sort(np.fromiter(rows, dtype=[("id", np.int64)])["id"])
+    def ids_in(self, only: Filter) -> NDArray[np.int64]:
+        """Return the ids, ascending, of the photos that pass a filter."""
+        conditions, wanted = _where(only)
+        place = "latitude, longitude" if only.near else "0, 0"
+        query = f"SELECT id, {place} FROM {self._with_details} WHERE {conditions}"
+        with valued(self.path), self.scan(query, *wanted) as rows:
+            found = np.fromiter(rows, dtype=[("id", np.int64), ("latitude", np.float64), ("longitude", np.float64)])
+        if only.near is not None:
+            found = found[only.near.contains(found["latitude"], found["longitude"])]
+        return np.sort(found["id"])
 
-    def paths_and_labels(self, ids: Iterable[int]) -> dict[int, tuple[Path, str | None]]:
-        """Return the paths and labels of some photos, by id."""
-        rows = self.rows(f"SELECT id, path, label FROM photos WHERE id IN {_THESE}", json.dumps(list(ids)))
+    def shown_with_hits(self, ids: Iterable[int]) -> dict[int, Shown]:
+        """Return what is shown of some photos, by id."""
+        query = f"SELECT id, path, label, taken_at FROM {self._with_details} WHERE id IN {_THESE}"
+        rows = self.rows(query, json.dumps(list(ids)))
         with valued(self.path):
-            return {photo: (Path(os.fsdecode(path)), label) for photo, path, label in rows}
+            return {
+                photo: Shown(Path(os.fsdecode(path)), label, _taken(seconds)) for photo, path, label, seconds in rows
+            }
+
+    @property
+    def _with_details(self) -> str:
+        """The photos and, as far as there are any, their details."""
+        return f"photos LEFT JOIN {'details' if self.keeps_details else _NO_DETAILS} ON details.photo = id"
 
     def codes_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes ``(ids, bits // 8)`` of some photos, in the order given."""
@@ -336,8 +373,13 @@ class GalleryFile:
                 counted.rows("SELECT label, count(*) FROM photos WHERE label IS NOT NULL GROUP BY label ORDER BY label")
             )
             ((size,),) = counted.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            ((dated, placed, first, latest),) = counted.rows(
+                f"SELECT count(taken_at), count(latitude), min(taken_at), max(taken_at) FROM {counted._with_details}"
+            )
             with valued(self.path):
-                return GalleryInfo(photos, counted.model, size, labels, None if last is None else _when(last))
+                when = None if last is None else _when(last)
+                taken = _taken(first), _taken(latest)
+                return GalleryInfo(photos, counted.model, size, labels, when, dated, placed, *taken)
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Return the first and the last path, in the order of their bytes, if there are photos."""
@@ -383,7 +425,12 @@ class GalleryFile:
         last = 0
         while page := self.rows(query, last, _PAGE):
             with valued(self.path):
-                rows = [PhotoRow(_record(columns[:-2]), *columns[-2:]) for columns in page]
+                records = [_record(columns[:-2]) for columns in page]
+                details = self.details([record.id for record in records])
+                rows = [
+                    PhotoRow(record, columns[-2], columns[-1], details.get(record.id))
+                    for record, columns in zip(records, page, strict=True)
+                ]
             yield rows
             last = rows[-1].photo.id
 
@@ -402,7 +449,9 @@ class GalleryFile:
                 self.rows(_PUT_CODE, photo.id, row.code)
                 self.rows("REPLACE INTO thumbnails (photo, jpeg) VALUES (?, ?)", photo.id, thumbnails[photo.id])
                 self.rows("DELETE FROM shapes WHERE photo = ?", photo.id)
+                self.rows("DELETE FROM details WHERE photo = ?", photo.id)
             writer.put_shapes({row.photo.id: row.shape for row in rows if row.shape is not None})
+            writer.put_details({row.photo.id: row.details for row in rows if row.details is not None})
 
     def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
@@ -466,6 +515,17 @@ def _record(row: Sequence[Any]) -> PhotoRecord:
     return PhotoRecord(
         Path(os.fsdecode(path)), sha256.hex(), size, mtime_ns, label, id=photo_id, indexed_at=_when(indexed_at)
     )
+
+
+def _where(only: Filter) -> tuple[str, list[object]]:
+    """Write a filter as an SQL condition, and what its placeholders stand for."""
+    conditions = only.conditions()
+    written = " AND ".join(f"{column} {operator} ?" for column, operator, _ in conditions)
+    return written or "TRUE", [value for _, _, value in conditions]
+
+
+def _taken(seconds: int | None) -> datetime | None:
+    return None if seconds is None else moment_of(seconds)
 
 
 def _when(seconds: float) -> datetime:

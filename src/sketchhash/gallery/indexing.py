@@ -2,10 +2,11 @@
 
     walk ──► sift (new or changed?) ──► examine (many workers: read, hash, decode, encode) ──► store ──► events
 
-A file whose size and time are as stored is not even opened. A file whose content is known is not encoded: it was
-touched, moved or copied. Workers may run anywhere (`workers`); this process alone writes. Each batch is one
-transaction, and is reported once it is kept, so indexing can stop at any moment and the next run does the rest. Files
-that cannot be read are not remembered: every run tries them again.
+A file whose size and time are as stored is not even opened, unless its sidecars have changed, or its photo is from
+before details were kept. A file whose content is known is not encoded: it was touched, moved or copied. Workers may run
+anywhere (`workers`); this process alone writes. Each batch is one transaction, and is reported once it is kept, so
+indexing can stop at any moment and the next run does the rest. Files that cannot be read are not remembered: every run
+tries them again.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from typing import Literal, TypeVar
 
 from sketchhash.errors import BadArgument, BusyGallery, UnreadableImage
 from sketchhash.gallery.database import GalleryFile
-from sketchhash.gallery.photos import Failure, PhotoFile, find_photos, is_gone, outermost
-from sketchhash.gallery.workers import Encoded, Examined, Task, Workers, WorkerThreads, examine, examine_in_order
+from sketchhash.gallery.photos import Failure, find_photos, is_gone, outermost
+from sketchhash.gallery.sidecars import SidecarFinder, Sidecars
+from sketchhash.gallery.workers import Encoded, Examined, Known, Task, Workers, WorkerThreads, examine, examine_in_order
 from sketchhash.gallery.writer import Change, Writer
 from sketchhash.model import Model
 
@@ -62,7 +64,10 @@ class Watching:
 
 @dataclass(frozen=True)
 class Summary:
-    """What became of the files, at the end."""
+    """What became of the files, at the end.
+
+    ``described`` counts those whose picture is as it was, but of which more is known than before, or something else.
+    """
 
     added: int
     updated: int
@@ -70,6 +75,7 @@ class Summary:
     unchanged: int
     removed: int
     failed: tuple[Failure, ...]
+    described: int = 0
 
     def causes(self) -> dict[str, int]:
         """Count the failures by their causes, the most frequent first."""
@@ -148,7 +154,8 @@ def index_changes(
     done, total = 0, sum(1 for _ in find_photos(places))
     yield Progress(done, total)
     pool = (workers or WorkerThreads(model, _THREADS)).start(gallery)
-    batches = (_sift(gallery, labels, batch) for batch in _batches(find_photos(places)))
+    sifter = _Sifter(gallery, labels)
+    batches = (sifter.sift(batch) for batch in _batches(find_photos(places)))
     with closing(examine_in_order(pool, batches)) as examined:
         for settled, results in examined:
             outcomes = settled + (yield from _store(gallery, model, results, tally))
@@ -187,39 +194,50 @@ class _Tally:
             unchanged=self.changes[Change.UNCHANGED],
             removed=self.changes[Change.REMOVED],
             failed=tuple(self.failures),
+            described=self.changes[Change.DESCRIBED],
         )
 
 
-def _sift(
-    gallery: GalleryFile, labels: Labels | None, batch: Iterable[Path | Failure]
-) -> tuple[list[_Outcome], list[Task]]:
-    """Return what is settled without opening files, and the files that must be examined."""
-    settled: list[_Outcome] = []
-    tasks: list[Task] = []
-    for path in batch:
-        if isinstance(path, Failure):
-            settled.append(path)
-            continue
-        label = _folder_name(path) if labels == "folder" else None
+class _Sifter:
+    """Tells what must be examined from what is as it was."""
+
+    def __init__(self, gallery: GalleryFile, labels: Labels | None) -> None:
+        self._gallery = gallery
+        self._labels = labels
+        self._keeps_details = gallery.keeps_details
+        self._finder = SidecarFinder()
+
+    def sift(self, batch: Iterable[Path | Failure]) -> tuple[list[_Outcome], list[Task]]:
+        """Return what is settled without opening files, and the files that must be examined."""
+        settled: list[_Outcome] = []
+        tasks: list[Task] = []
+        for path in batch:
+            if isinstance(path, Failure):
+                settled.append(path)
+                continue
+            label = _folder_name(path) if self._labels == "folder" else None
+            sidecars = self._finder.beside(path)
+            try:
+                if self._is_unchanged(path, label, sidecars):
+                    settled.append(Change.UNCHANGED)
+                else:
+                    tasks.append(Task(path, label, sidecars))
+            except UnreadableImage as problem:
+                settled.append(Failure(path, str(problem)))
+        return settled, tasks
+
+    def _is_unchanged(self, path: Path, label: str | None, sidecars: Sidecars) -> bool:
+        known = self._gallery.at(path)
+        if known is None or label not in (None, known.label):
+            return False
         try:
-            if _is_unchanged(gallery, path, label):
-                settled.append(Change.UNCHANGED)
-            else:
-                tasks.append(Task(path, label))
-        except UnreadableImage as problem:
-            settled.append(Failure(path, str(problem)))
-    return settled, tasks
-
-
-def _is_unchanged(gallery: GalleryFile, path: Path, label: str | None) -> bool:
-    known = gallery.at(path)
-    if known is None or label not in (None, known.label):
-        return False
-    try:
-        status = path.stat()
-    except OSError as problem:
-        raise UnreadableImage(f"{problem.strerror}.") from problem
-    return (status.st_size, status.st_mtime_ns) == (known.size, known.mtime_ns)
+            status = path.stat()
+        except OSError as problem:
+            raise UnreadableImage(f"{problem.strerror}.") from problem
+        if (status.st_size, status.st_mtime_ns) != (known.size, known.mtime_ns):
+            return False
+        details = self._gallery.details([known.id]).get(known.id)
+        return not self._keeps_details or (details is not None and details.sidecars == sidecars.stamp)
 
 
 def _folder_name(path: Path) -> str:
@@ -238,17 +256,16 @@ def _store(
         stored = yield from _write(gallery, model, lambda writer: [_put(writer, result) for result in news])
         outcomes += (change for change in stored if change is not None)
         both = zip(news, stored, strict=True)
-        lost = [file for file, change in both if isinstance(file, PhotoFile) and change is None]
+        lost = [result.task for result, change in both if isinstance(result, Known) and change is None]
         if lost:  # the photos that had these contents were removed meanwhile
-            again = [Task(file.path, file.label) for file in lost]
-            outcomes += yield from _store(gallery, model, examine(model, again, gallery.has_content), tally)
+            outcomes += yield from _store(gallery, model, examine(model, lost, gallery.has_content), tally)
     return outcomes
 
 
-def _put(writer: Writer, result: PhotoFile | Encoded) -> Change | None:
-    if isinstance(result, PhotoFile):
-        return writer.put_known(result)
-    return writer.put(result.file, result.code, result.thumbnail, result.shape)
+def _put(writer: Writer, result: Known | Encoded) -> Change | None:
+    if isinstance(result, Known):
+        return writer.put_known(result.file, result.details)
+    return writer.put(result.file, result.code, result.thumbnail, result.shape, result.details)
 
 
 def _prune(gallery: GalleryFile, model: Model, places: Iterable[Path]) -> Generator[Waiting, None, list[_Outcome]]:

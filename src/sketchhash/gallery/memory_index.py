@@ -6,7 +6,6 @@ numbers, and loads just that. So a search sees what another process has indexed 
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
+from sketchhash.gallery.filters import Filter
 from sketchhash.gallery.protocol import Hit
 from sketchhash.gallery.soundness import valued
 from sketchhash.index import WeighingIndex, build_index, rerank, scan_index
@@ -58,8 +58,7 @@ class MemoryIndex:
         self,
         values: NDArray[Any],
         k: int,
-        folder: Path | None,
-        label: str | None,
+        only: Filter,
         reranked: bool,
         shape: ShapeQuery | None = None,
     ) -> list[Hit]:
@@ -67,7 +66,7 @@ class MemoryIndex:
         check_query(values, k, self._bits)
         with self._turn, self._gallery.snapshot():
             self._refresh()
-            among = self._photos_in(folder, label)
+            among = self._photos_in(only)
             query = values[np.newaxis]
             if not reranked:
                 (hits,) = self._index.search(pack(query), k, among)
@@ -92,24 +91,24 @@ class MemoryIndex:
         self._index.add(*added)
         self._state = now
 
-    def _photos_in(self, folder: Path | None, label: str | None) -> NDArray[np.int64] | None:
+    def _photos_in(self, only: Filter) -> NDArray[np.int64] | None:
         """Return the ids, ascending, of the photos to consider, or None for all.
 
         A person who draws searches many times in one folder, and a large one takes long to list: the last list is
         kept.
         """
-        if folder is None and label is None:
+        if only.is_empty:
             return None
-        asked = (self._gallery.revision(), folder, label)
+        asked = (self._gallery.revision(), only)
         if self._last_asked != asked:
-            self._last_listed, self._last_asked = self._gallery.ids_in(folder, label), asked
+            self._last_listed, self._last_asked = self._gallery.ids_in(only), asked
         return self._last_listed
 
     def _about(self, ids: NDArray[np.int64], distances: NDArray[np.uint16]) -> list[Hit]:
-        about = self._gallery.paths_and_labels(ids.tolist())
+        about = self._gallery.shown_with_hits(ids.tolist())
         with valued(self._gallery.path):  # a code without a photo
             return [
-                Hit(photo, distance, *about[photo])
+                Hit(photo, distance, about[photo].path, about[photo].label, taken_at=about[photo].taken_at)
                 for photo, distance in zip(ids.tolist(), distances.tolist(), strict=True)
             ]
 

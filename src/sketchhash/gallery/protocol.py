@@ -14,7 +14,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.photos import PhotoRecord
+from sketchhash.imaging.details import Details
 from sketchhash.model import Model
 from sketchhash.tokens.shape import ShapeQuery
 
@@ -39,13 +41,20 @@ class GalleryModel:
 
 @dataclass(frozen=True)
 class GalleryInfo:
-    """A gallery in numbers; ``labels`` counts the photos of each label, unlabelled ones are left out."""
+    """A gallery in numbers; ``labels`` counts the photos of each label, unlabelled ones are left out.
+
+    ``dated`` and ``placed`` count the photos of which it is known when and where they were taken.
+    """
 
     photos: int
     model: GalleryModel
     bytes: int
     labels: Mapping[str, int]
     last_indexed: datetime | None
+    dated: int = 0
+    placed: int = 0
+    first_taken: datetime | None = None
+    last_taken: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,7 @@ class Hit:
         chance: The calibrated chance that the photo shows what was asked for; it never rises from a hit to the next.
             None if the model has no calibration.
         likely: Whether it belongs to the good matches, which come first.
+        taken_at: When it was taken, by the camera's clock, if that is known.
     """
 
     id: int
@@ -64,6 +74,7 @@ class Hit:
     label: str | None
     chance: float | None = None
     likely: bool = False
+    taken_at: datetime | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,18 +88,19 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class PhotoRow:
-    """A photo, its packed code and its shape, if it has one, as they are copied from one gallery to another."""
+    """A photo, its packed code, and its shape and details if it has any, as galleries copy them."""
 
     photo: PhotoRecord
     code: bytes
     shape: bytes | None = None
+    details: Details | None = None
 
     def digest(self) -> int:
         """Return a number that two rows share only if they are equal, but for one chance in 2**64."""
         photo = self.photo
         when = photo.indexed_at.isoformat()
         file = (os.fsencode(photo.path), photo.sha256, photo.size, photo.mtime_ns, photo.label, when)
-        fields = (*file, self.code, self.shape)
+        fields = (*file, self.code, self.shape, self.details and self.details.columns())
         return int.from_bytes(blake2b(repr(fields).encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big")
 
 
@@ -108,6 +120,11 @@ class OpenGallery(Protocol):
     @property
     def keeps_shapes(self) -> bool:
         """Whether it has room for shapes; galleries that were made before there were any may have none."""
+        ...
+
+    @property
+    def keeps_details(self) -> bool:
+        """Whether it has room for details; galleries that were made before there were any may have none."""
         ...
 
     def close(self) -> None:
@@ -144,8 +161,7 @@ class OpenGallery(Protocol):
         self,
         values: NDArray[Any],
         k: int,
-        folder: Path | None = None,
-        label: str | None = None,
+        only: Filter = EVERYTHING,
         rerank: bool = True,
         shape: ShapeQuery | None = None,
     ) -> list[Hit]:
@@ -154,13 +170,20 @@ class OpenGallery(Protocol):
         Args:
             values: The output of the model for one query, ``(bits,)``; or the signs of a code.
             k: How many hits; fewer come back only if there are fewer photos.
-            folder: Only photos at any depth below this folder.
-            label: Only photos with this label.
+            only: Which photos are considered.
             rerank: Order photos by how well they agree with the values themselves and not only with their signs, and
                 equal ones by id; see `sketchhash.index.weighing`. A file does so with all its photos, an engine with a
                 few hundred that are nearest in bits. Otherwise hits are ordered by (distance, id).
             shape: What was drawn: it decides the order of photos whose codes agree about equally well, if ``rerank``.
         """
+        ...
+
+    def left_out(self, only: Filter) -> LeftOut:
+        """Count the photos that pass but for the date or place that is asked for, and have none."""
+        ...
+
+    def details(self, ids: Sequence[int]) -> Mapping[int, Details]:
+        """Return when, where and with what some photos were taken; one that was not examined for it has none."""
         ...
 
     def photo(self, photo_id: int) -> PhotoRecord:

@@ -1,7 +1,7 @@
 """The SQLite file of a gallery: its tables, how it is opened and brought up to date, and what SQLite's errors mean.
 
-Codes, shapes and thumbnails have tables of their own: opening a gallery reads every code, and should not turn the
-pages that hold everything else. The removal of a code is logged, so that a reader that has the codes in memory can
+Codes, shapes, details and thumbnails have tables of their own: opening a gallery reads every code, and should not turn
+the pages that hold everything else. The removal of a code is logged, so that a reader that has the codes in memory can
 follow: codes of greater ids are new, removals of greater numbers are news.
 
 The version of the format is the file's ``user_version``. A file of an older version is migrated when it is opened, in
@@ -30,16 +30,41 @@ from sketchhash.errors import (
 from sketchhash.gallery.protocol import GalleryModel
 from sketchhash.gallery.soundness import damaged, require_sound
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _SHAPES = "CREATE TABLE shapes (photo INTEGER PRIMARY KEY, version INTEGER NOT NULL, shape BLOB NOT NULL)"
-_PHOTO_REMOVED = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
+# A photo without a row was indexed before there were details: they are read when it is indexed again.
+_DETAILS = (
+    """CREATE TABLE details (
+        photo INTEGER PRIMARY KEY,
+        taken_at INTEGER,
+        camera TEXT,
+        width INTEGER,
+        height INTEGER,
+        latitude REAL,
+        longitude REAL,
+        description TEXT,
+        sidecars INTEGER NOT NULL
+    )""",
+    "CREATE INDEX details_by_date ON details (taken_at)",
+    "CREATE INDEX details_by_place ON details (latitude, longitude)",
+)
+_PHOTO_REMOVED_WITH_SHAPE = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
         DELETE FROM codes WHERE photo = OLD.id;
         DELETE FROM shapes WHERE photo = OLD.id;
         DELETE FROM thumbnails WHERE photo = OLD.id;
     END"""
+_PHOTO_REMOVED = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
+        DELETE FROM codes WHERE photo = OLD.id;
+        DELETE FROM details WHERE photo = OLD.id;
+        DELETE FROM shapes WHERE photo = OLD.id;
+        DELETE FROM thumbnails WHERE photo = OLD.id;
+    END"""
 
-MIGRATIONS: Mapping[int, Iterable[str]] = {1: (_SHAPES, "DROP TRIGGER photo_removed", _PHOTO_REMOVED)}
+MIGRATIONS: Mapping[int, Iterable[str]] = {
+    1: (_SHAPES, "DROP TRIGGER photo_removed", _PHOTO_REMOVED_WITH_SHAPE),
+    2: (*_DETAILS, "DROP TRIGGER photo_removed", _PHOTO_REMOVED),
+}
 """The statements that bring a file from each older version to the next."""
 
 READABLE_SINCE = 1
@@ -69,6 +94,7 @@ _TABLES = (
     "CREATE INDEX photos_by_label ON photos (label)",
     "CREATE TABLE codes (photo INTEGER PRIMARY KEY, code BLOB NOT NULL)",
     _SHAPES,
+    *_DETAILS,
     "CREATE TABLE thumbnails (photo INTEGER PRIMARY KEY, jpeg BLOB NOT NULL)",
     "CREATE TABLE removals (number INTEGER PRIMARY KEY AUTOINCREMENT, photo INTEGER NOT NULL)",
     _PHOTO_REMOVED,
@@ -76,8 +102,8 @@ _TABLES = (
         INSERT INTO removals (photo) VALUES (OLD.photo);
     END""",
 )
-# Without shapes a gallery can be read all the same.
-_NEEDED = tuple(each for each in _TABLES if each is not _SHAPES)
+# Without shapes and details a gallery can be read all the same.
+_NEEDED = tuple(each for each in _TABLES if each not in (_SHAPES, *_DETAILS))
 
 
 def connect(path: Path, create: bool = False) -> sqlite3.Connection:

@@ -12,6 +12,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from PIL import Image, ImageOps
 
 from sketchhash.codes import unpack
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
+from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.protocol import Hit, OpenGallery
 from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_sketch, run, share_of_ink
 from sketchhash.model import Calibration, Judgement, Model, QueryKind, Verdict
@@ -36,6 +38,7 @@ DEFAULT_K = 20
 
 _LIMITS = Limits()
 _NO_JUDGEMENT = Judgement()
+_NONE_LEFT_OUT = LeftOut()
 _PEEK = 256  # bytes that tell strokes from a picture
 _PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "I;16")
 
@@ -56,14 +59,23 @@ class Answer(list[Hit]):
             the query does not look like a kind of thing that the model knows, or if nothing of it is in the gallery.
         chance: The calibrated chance that the first hits show what was asked for; None without calibration.
         guesses: At most five categories that the query may show, the most likely first.
+        left_out: How many photos a filter by date or place left out because they have none.
     """
 
-    def __init__(self, hits: Iterable[Hit] = (), judgement: Judgement = _NO_JUDGEMENT) -> None:
+    def __init__(
+        self, hits: Iterable[Hit] = (), judgement: Judgement = _NO_JUDGEMENT, left_out: LeftOut = _NONE_LEFT_OUT
+    ) -> None:
         """Hold ``hits`` with what was judged of them."""
         super().__init__(hits)
+        self.left_out = left_out
         self.verdict: Verdict = judgement.verdict
         self.chance = judgement.chance
         self.guesses = judgement.guesses
+
+    def sort_by_date(self, newest_first: bool = True) -> None:
+        """Order the hits by when they were taken, those without a date last; equal ones stay as they are."""
+        self.sort(key=lambda hit: hit.taken_at or datetime.min, reverse=newest_first)
+        self.sort(key=lambda hit: hit.taken_at is None)
 
 
 class Searcher:
@@ -100,8 +112,7 @@ class Searcher:
         k: int = DEFAULT_K,
         *,
         kind: Kind = "sketch",
-        folder: Path | None = None,
-        label: str | None = None,
+        only: Filter = EVERYTHING,
         rerank: bool = True,
     ) -> Answer:
         """Return the ``k`` photos that look most like the query.
@@ -111,23 +122,21 @@ class Searcher:
                 bytes may hold strokes as JSON too.
             k: How many hits; fewer come back only if there are fewer photos.
             kind: What a picture is: a "sketch", or a "photo" to find others like it.
-            folder: Only photos at any depth below this folder.
-            label: Only photos with this label.
+            only: Which photos are considered.
             rerank: Order photos by how well they agree with the output of the network, and not only with its signs;
                 those that agree about equally well by how well they fit a sketch's shape, and equal ones by id.
                 Otherwise hits are ordered by (distance, id).
         """
         prepared = self.prepare(query, kind)
         values = self.encode(prepared)
-        return self.by_values(values, k, folder=folder, label=label, rerank=rerank, asked=prepared)
+        return self.by_values(values, k, only=only, rerank=rerank, asked=prepared)
 
     def by_values(
         self,
         values: NDArray[Any],
         k: int = DEFAULT_K,
         *,
-        folder: Path | None = None,
-        label: str | None = None,
+        only: Filter = EVERYTHING,
         rerank: bool = True,
         asked: Prepared | None = None,
     ) -> Answer:
@@ -136,19 +145,16 @@ class Searcher:
         Args:
             values: The output of the network, or the signs of a photo's code.
             k: How many hits.
-            folder: Only photos at any depth below this folder.
-            label: Only photos with this label.
+            only: Which photos are considered.
             rerank: See `search`.
             asked: What the values were made from; without it they are taken for those of a photo. The shape of a
                 sketch decides among photos of nearly equal codes.
         """
         shape = None if asked is None else self.shape_of(asked)
-        hits = self.gallery.search(values, max(k, JUDGED_HITS), folder, label, rerank, shape)
-        return self._judged(hits, k, partial(self._judge, values=values, asked=asked))
+        hits = self.gallery.search(values, max(k, JUDGED_HITS), only, rerank, shape)
+        return self._judged(hits, k, only, partial(self._judge, values=values, asked=asked))
 
-    def by_category(
-        self, category: str, k: int = DEFAULT_K, *, folder: Path | None = None, label: str | None = None
-    ) -> Answer:
+    def by_category(self, category: str, k: int = DEFAULT_K, *, only: Filter = EVERYTHING) -> Answer:
         """Return the ``k`` photos nearest to a category that the model knows.
 
         Raises:
@@ -156,17 +162,15 @@ class Searcher:
             BadArgument: If the model has no calibration, and so no vectors of categories.
         """
         values = self.values_of_category(category)
-        hits = self.gallery.search(values, max(k, JUDGED_HITS), folder, label)
-        return self._judged(hits, k, lambda calibration, codes: calibration.judge_category(category, codes))
+        hits = self.gallery.search(values, max(k, JUDGED_HITS), only)
+        return self._judged(hits, k, only, lambda calibration, codes: calibration.judge_category(category, codes))
 
-    def similar(
-        self, photo_id: int, k: int = DEFAULT_K, *, folder: Path | None = None, label: str | None = None
-    ) -> Answer:
+    def similar(self, photo_id: int, k: int = DEFAULT_K, *, only: Filter = EVERYTHING) -> Answer:
         """Return the ``k`` other photos most like one of the gallery, or raise `BadArgument` if it is not there."""
         values = self.values_of(photo_id)
-        hits = self.gallery.search(values, max(k, JUDGED_HITS) + 1, folder, label)
+        hits = self.gallery.search(values, max(k, JUDGED_HITS) + 1, only)
         others = [hit for hit in hits if hit.id != photo_id]
-        return self._judged(others, k, partial(self._judge, values=values, asked=None))
+        return self._judged(others, k, only, partial(self._judge, values=values, asked=None))
 
     def prepare(self, query: Query, kind: Kind = "sketch", limits: Limits = _LIMITS) -> Prepared:
         """Draw or decode any query as the model takes it.
@@ -240,10 +244,13 @@ class Searcher:
             return calibration.judge(values, codes, QueryKind.PHOTO)
         return calibration.judge(values, codes, QueryKind.SKETCH, share_of_ink(asked.pixels))
 
-    def _judged(self, hits: list[Hit], k: int, judge: Callable[[Calibration, NDArray[np.uint8]], Judgement]) -> Answer:
+    def _judged(
+        self, hits: list[Hit], k: int, only: Filter, judge: Callable[[Calibration, NDArray[np.uint8]], Judgement]
+    ) -> Answer:
         """Return the first ``k`` hits with what can be said of them: nothing, without calibration."""
+        left_out = self.gallery.left_out(only) if only.needs_date or only.near else _NONE_LEFT_OUT
         if self.model.calibration is None:
-            return Answer(hits[:k])
+            return Answer(hits[:k], left_out=left_out)
         codes = self.gallery.codes([hit.id for hit in hits])
         staying = [hit for hit in hits if hit.id in codes]  # another process may have removed a photo meanwhile
         packed = np.frombuffer(b"".join(codes[hit.id] for hit in staying), dtype=np.uint8)
@@ -252,7 +259,7 @@ class Searcher:
             replace(hit, chance=chance, likely=rank <= judgement.likely)
             for rank, (hit, chance) in enumerate(zip(staying, judgement.hit_chances, strict=True), start=1)
         ]
-        return Answer(judged[:k], judgement)
+        return Answer(judged[:k], judgement, left_out)
 
 
 def _json_strokes(source: bytes | Path, limits: Limits) -> object | None:

@@ -28,7 +28,9 @@ from sketchhash.codes import pack
 from sketchhash.errors import SketchHashError, UnreadableImage
 from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.photos import Failure, PhotoFile, decode, read_file
+from sketchhash.gallery.sidecars import NO_SIDECARS, Sidecars, describe
 from sketchhash.imaging import decoders, thumbnail
+from sketchhash.imaging.details import Details
 from sketchhash.model import Model, read_manifest
 from sketchhash.tokens.shape import describe_contours
 
@@ -46,10 +48,20 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A file to examine, and the label that its photo gets."""
+    """A file to examine, the label that its photo gets, and what lies beside it."""
 
     path: Path
     label: str | None = None
+    sidecars: Sidecars = NO_SIDECARS
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A file whose content is in the gallery."""
+
+    file: PhotoFile
+    details: Details
+    task: Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +69,13 @@ class Encoded:
     """A photo that is new to the gallery, ready to be stored."""
 
     file: PhotoFile
+    details: Details
     code: bytes
     thumbnail: bytes
     shape: bytes | None
 
 
-# A file alone stands for one whose content is in the gallery.
-Examined = Failure | PhotoFile | Encoded
+Examined = Failure | Known | Encoded
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,21 +100,23 @@ class KnownContents:
 
 
 def examine(model: Model, tasks: Iterable[Task], is_known: Callable[[str], bool]) -> list[Examined]:
-    """Read files, and encode those whose content, by its SHA-256, is not known."""
+    """Read and describe files, and encode those whose content, by its SHA-256, is not known."""
     results: list[Examined] = []
-    fresh: list[tuple[PhotoFile, NDArray[np.uint8]]] = []
+    fresh: list[tuple[PhotoFile, Details, NDArray[np.uint8]]] = []
+    run = decoders.shared().run
     for task in tasks:
         try:
             file, content = read_file(task.path, task.label)
             if is_known(file.sha256):
-                results.append(file)
+                results.append(Known(file, describe(content, task.sidecars, run), task))
             else:
-                fresh.append((file, decode(content, model, decoders.shared().run)))
+                pixels = decode(content, model, run)
+                fresh.append((file, describe(content, task.sidecars, run), pixels))
         except UnreadableImage as problem:
             results.append(Failure(task.path, str(problem)))
-    encodings = _encode(model, [pixels for _, pixels in fresh])
-    for (file, pixels), (code, shape) in zip(fresh, encodings, strict=True):
-        results.append(Encoded(file, code, thumbnail(pixels), shape))
+    encodings = _encode(model, [pixels for _, _, pixels in fresh])
+    for (file, details, pixels), (code, shape) in zip(fresh, encodings, strict=True):
+        results.append(Encoded(file, details, code, thumbnail(pixels), shape))
     return results
 
 

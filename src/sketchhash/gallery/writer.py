@@ -12,8 +12,12 @@ from pathlib import Path
 from sketchhash.gallery.photos import PhotoFile, is_gone
 from sketchhash.gallery.protocol import GalleryModel
 from sketchhash.gallery.schema import write_model
+from sketchhash.imaging.details import Details
 from sketchhash.model import Model
 from sketchhash.tokens.shape import SHAPE_VERSION
+
+DETAILS = "taken_at, camera, width, height, latitude, longitude, description, sidecars"
+"""The columns of `Details.columns`."""
 
 
 class Change(Enum):
@@ -22,6 +26,7 @@ class Change(Enum):
     ADDED = "added"
     UPDATED = "updated"
     MOVED = "moved"
+    DESCRIBED = "described"
     UNCHANGED = "unchanged"
     REMOVED = "removed"
 
@@ -33,25 +38,33 @@ class Writer:
         """Write through a connection that is in a transaction."""
         self._connection = connection
 
-    def put(self, file: PhotoFile, code: bytes, thumbnail: bytes, shape: bytes | None = None) -> Change:
+    def put(
+        self,
+        file: PhotoFile,
+        code: bytes,
+        thumbnail: bytes,
+        shape: bytes | None = None,
+        details: Details | None = None,
+    ) -> Change:
         """Store a photo, with its shape if the model finds contours; what was at that path before is replaced."""
-        if self._touch(file):
-            return Change.UNCHANGED
+        if (touched := self._touch(file, details)) is not None:
+            return touched
         was_there = self._forget(file.path)
         photo = self._insert(file)
         self._connection.execute("INSERT INTO codes (photo, code) VALUES (?, ?)", (photo, code))
         self._connection.execute("INSERT INTO thumbnails (photo, jpeg) VALUES (?, ?)", (photo, thumbnail))
         if shape is not None:
             self._connection.execute("INSERT INTO shapes VALUES (?, ?, ?)", (photo, SHAPE_VERSION, shape))
+        self._describe(photo, details)
         return Change.UPDATED if was_there else Change.ADDED
 
-    def put_known(self, file: PhotoFile) -> Change | None:
+    def put_known(self, file: PhotoFile, details: Details | None = None) -> Change | None:
         """Store a file whose content the gallery has: its photo moved if its own file is gone, or else a copy.
 
         Returns None, and does nothing, if no photo has that content.
         """
-        if self._touch(file):
-            return Change.UNCHANGED
+        if (touched := self._touch(file, details)) is not None:
+            return touched
         twins = self._connection.execute(
             "SELECT id, path FROM photos WHERE sha256 = ? ORDER BY id", (bytes.fromhex(file.sha256),)
         ).fetchall()
@@ -61,6 +74,7 @@ class Writer:
         for photo, path in twins:
             if is_gone(Path(os.fsdecode(path))):
                 self._update(photo, file)
+                self._describe(photo, details)
                 return Change.MOVED
         copy = self._insert(file)
         twin = twins[0][0]
@@ -69,6 +83,7 @@ class Writer:
         self._connection.execute(
             "INSERT INTO shapes SELECT ?, version, shape FROM shapes WHERE photo = ?", (copy, twin)
         )
+        self._describe(copy, details)
         return Change.UPDATED if was_there else Change.ADDED
 
     def put_shapes(self, shapes: Mapping[int, bytes]) -> None:
@@ -77,6 +92,11 @@ class Writer:
             "REPLACE INTO shapes SELECT id, ?, ? FROM photos WHERE id = ?",
             [(SHAPE_VERSION, shape, photo) for photo, shape in shapes.items()],
         )
+
+    def put_details(self, details: Mapping[int, Details]) -> None:
+        """Store when, where and with what photos were taken, by id."""
+        for photo, described in details.items():
+            self._describe(photo, described)
 
     def remove(self, photos: Iterable[int]) -> int:
         """Remove photos by id, and count those that were there; their files are left alone."""
@@ -87,14 +107,26 @@ class Writer:
         self._connection.execute("DELETE FROM photos")
         write_model(self._connection, GalleryModel.of(model))
 
-    def _touch(self, file: PhotoFile) -> bool:
-        """Note the size and time of a file whose content is as it was; tell whether it is."""
+    def _touch(self, file: PhotoFile, details: Details | None) -> Change | None:
+        """Note the size and time of a file whose content is as it was, and what was read anew; None if it is not."""
         row = self._connection.execute(
             "SELECT id FROM photos WHERE path = ? AND sha256 = ?", (os.fsencode(file.path), bytes.fromhex(file.sha256))
         ).fetchone()
-        if row is not None:
-            self._update(row[0], file)
-        return row is not None
+        if row is None:
+            return None
+        self._update(row[0], file)
+        return Change.DESCRIBED if self._describe(row[0], details) else Change.UNCHANGED
+
+    def _describe(self, photo: int | None, details: Details | None) -> bool:
+        """Note the details of a photo, and tell whether that changed anything."""
+        columns = None if details is None else details.columns()
+        known = self._connection.execute(f"SELECT {DETAILS} FROM details WHERE photo = ?", (photo,)).fetchone()
+        if columns is None or columns == known:
+            return False
+        self._connection.execute(
+            f"REPLACE INTO details (photo, {DETAILS}) VALUES (?{', ?' * len(columns)})", (photo, *columns)
+        )
+        return True
 
     def _update(self, photo: int, file: PhotoFile) -> None:
         self._connection.execute(

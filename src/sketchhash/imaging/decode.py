@@ -15,12 +15,10 @@ import io
 import re
 import stat
 import warnings
-from calendar import timegm
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import strptime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,29 +139,13 @@ def _read(path: Path, limits: Limits) -> bytes:
         raise UnreadableImage(f"{reason}.") from problem
 
 
-def measure(content: bytes) -> NDArray[np.int64]:
-    """Return the width and the height of a picture when it is upright, and when it was taken: ``(2,)`` or ``(3,)``.
-
-    The time is in seconds since the beginning of 1970 by the clock of the camera, and left out if the file has none.
-
-    Raises:
-        UnreadableImage: If it is no picture.
-    """
-    with _opened(content, DEFAULT_LIMITS) as picture:
-        size = _upright_size(picture.size, _orientation(picture))
-        return np.array([*size, *_seconds_taken(picture)])
-
-
-def _seconds_taken(picture: Image.Image) -> list[int]:
-    try:
-        written = picture.getexif().get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal)
-        return [timegm(strptime(str(written).strip("\0 "), "%Y:%m:%d %H:%M:%S"))]
-    except Exception:  # on broken bytes Pillow raises nearly anything
-        return []
+def upright_size(picture: Image.Image) -> tuple[int, int]:
+    """Return the width and the height of an open picture when it is upright."""
+    return _upright_size(picture.size, _orientation(picture))
 
 
 def _decode(content: bytes, limits: Limits, longest: int | None, is_longest_enough: bool) -> Image.Image:
-    with _opened(content, limits) as picture:
+    with opened(content, limits) as picture:
         if longest is not None:
             picture.draft(None, fitted(picture.size, longest) if is_longest_enough else (longest, longest))
         _check_memory(picture)
@@ -173,7 +155,7 @@ def _decode(content: bytes, limits: Limits, longest: int | None, is_longest_enou
 
 
 @contextmanager
-def _opened(content: bytes, limits: Limits) -> Iterator[Image.Image]:
+def opened(content: bytes, limits: Limits) -> Iterator[Image.Image]:
     """Open a picture of an acceptable size, and raise `UnreadableImage` for whatever goes wrong in the block."""
     if not content:
         raise UnreadableImage("it is empty.")

@@ -22,13 +22,13 @@ from pydantic import Field
 
 from sketchhash import __version__
 from sketchhash.errors import BadArgument, SketchHashError, UnreadableImage, require
-from sketchhash.gallery import Answer, Prepared, Searcher
+from sketchhash.gallery import Answer, Filter, Prepared, Searcher
 from sketchhash.gallery.photos import open_file
 from sketchhash.imaging import DecoderPool, Drawing, Run, is_sketch
 from sketchhash.imaging.ink import MAX_STROKES
 from sketchhash.server.limits import UPLOADS
 from sketchhash.server.photos import display_name
-from sketchhash.server.schemas import HitCount, Label, PictureChoice, Stroke
+from sketchhash.server.schemas import After, Before, HitCount, Label, PictureChoice, Place, Stroke
 from sketchhash.server.service import DECODERS
 
 MOST_THUMBNAILS = 40
@@ -101,12 +101,16 @@ class _Tools:
         k: HitCount = 8,
         folder: _Folder = None,
         label: Label | None = None,
+        after: After | None = None,
+        before: Before | None = None,
+        near: Place | None = None,
         thumbnails: _Thumbnails = 8,
     ) -> list[Any]:
         """Find photos that show what the strokes draw: their paths, best first, and thumbnails."""
         with _explained():
             drawn = self._searcher.prepare_drawing(Drawing.from_json(strokes))
-            return self._shown(self._found(drawn, k, folder, label), thumbnails)
+            only = Filter.parse(_path(folder), label, after, before, near)
+            return self._shown(self._found(drawn, k, only), thumbnails)
 
     def search_by_picture(
         self,
@@ -116,6 +120,9 @@ class _Tools:
         k: HitCount = 8,
         folder: _Folder = None,
         label: Label | None = None,
+        after: After | None = None,
+        before: Before | None = None,
+        near: Place | None = None,
         thumbnails: _Thumbnails = 8,
     ) -> list[Any]:
         """Find photos that look like a photo, or that show what a picture of a sketch shows."""
@@ -124,7 +131,8 @@ class _Tools:
             if kind == "auto":
                 kind = "sketch" if self._run(is_sketch, content, UPLOADS) else "photo"
             prepared = self._searcher.prepare_picture(content, kind, UPLOADS, self._run)
-            return self._shown(self._found(prepared, k, folder, label), thumbnails)
+            only = Filter.parse(_path(folder), label, after, before, near)
+            return self._shown(self._found(prepared, k, only), thumbnails)
 
     def similar_photos(
         self,
@@ -132,11 +140,15 @@ class _Tools:
         k: HitCount = 8,
         folder: _Folder = None,
         label: Label | None = None,
+        after: After | None = None,
+        before: Before | None = None,
+        near: Place | None = None,
         thumbnails: _Thumbnails = 8,
     ) -> list[Any]:
         """Find other photos of the gallery that look like one of its photos."""
         with _explained():
-            return self._shown(self._searcher.similar(photo_id, k, folder=_path(folder), label=label), thumbnails)
+            only = Filter.parse(_path(folder), label, after, before, near)
+            return self._shown(self._searcher.similar(photo_id, k, only=only), thumbnails)
 
     def gallery_info(self) -> str:
         """Describe the gallery: how many photos, which labels, by which model, and what kinds of things it knows."""
@@ -153,9 +165,9 @@ class _Tools:
             }
             return json.dumps(about, ensure_ascii=False)
 
-    def _found(self, asked: Prepared, k: int, folder: str | None, label: str | None) -> Answer:
+    def _found(self, asked: Prepared, k: int, only: Filter) -> Answer:
         values = self._searcher.encode(asked)
-        return self._searcher.by_values(values, k, folder=_path(folder), label=label, asked=asked)
+        return self._searcher.by_values(values, k, only=only, asked=asked)
 
     def _shown(self, found: Answer, thumbnails: int) -> list[Any]:
         """Return the hits as one JSON text, then the thumbnails of the first ones in the same order."""
@@ -166,6 +178,7 @@ class _Tools:
                 "id": hit.id,
                 "path": display_name(os.fsencode(hit.path)),
                 "label": hit.label,
+                "taken_at": None if hit.taken_at is None else hit.taken_at.isoformat(),
                 "distance": hit.distance,
                 "chance": _rounded(hit.chance),
                 "has_thumbnail": hit.id in small,
@@ -173,7 +186,13 @@ class _Tools:
             for rank, hit in enumerate(found, start=1)
         ]
         guesses = [{"category": guess.category, "chance": _rounded(guess.chance)} for guess in found.guesses]
-        about = {"verdict": found.verdict, "chance": _rounded(found.chance), "guesses": guesses, "hits": hits}
+        about = {
+            "verdict": found.verdict,
+            "chance": _rounded(found.chance),
+            "guesses": guesses,
+            "hits": hits,
+            **found.left_out._asdict(),
+        }
         pictures = [self._image(small[hit.id]) for hit in found if hit.id in small]
         return [json.dumps(about, ensure_ascii=False), *pictures]
 

@@ -34,6 +34,10 @@ class Overview:
     labels: dict[str, int]
     folders: list[FolderAnswer]
     last_indexed: datetime | None
+    dated: int
+    placed: int
+    first_taken: datetime | None
+    last_taken: datetime | None
     map: list[MapPoint]
 
 
@@ -62,6 +66,10 @@ class OverviewCache:
             labels=dict(info.labels),
             folders=folders_in(self.gallery, ""),
             last_indexed=info.last_indexed,
+            dated=info.dated,
+            placed=info.placed,
+            first_taken=info.first_taken,
+            last_taken=info.last_taken,
             map=map_codes(self.gallery.sample(_MAP_POINTS), self._calibration),
         )
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,8 +22,9 @@ from typing import BinaryIO
 from sketchhash.errors import BadArgument, UnreadableImage
 from sketchhash.gallery import OpenGallery, PhotoRecord
 from sketchhash.gallery.photos import open_file
+from sketchhash.gallery.sidecars import NO_SIDECARS, describe
 from sketchhash.imaging import Run, run
-from sketchhash.imaging.decode import measure
+from sketchhash.imaging.details import Details
 from sketchhash.imaging.photos import read_as_jpeg
 from sketchhash.server.errors import NoSuchPhoto
 from sketchhash.server.schemas import DetailsAnswer
@@ -38,7 +39,6 @@ _SHOWN_BY_BROWSERS = (
 )
 _SIGNATURE_BYTES = 16
 _CHUNK_BYTES = 1 << 20
-_EPOCH = datetime(1970, 1, 1)
 _LARGEST_CONVERTED = 4096  # pixels a side
 
 
@@ -88,23 +88,29 @@ class Photos:
     def details(self, photo_id: int) -> DetailsAnswer:
         """Return all that is known about a photo."""
         record = self.record(photo_id)
-        width: int | None = None
-        height: int | None = None
-        taken: datetime | None = None
-        with suppress(NoSuchPhoto, UnreadableImage):
-            width, height, *seconds = self._run(measure, _read(record)).tolist()
-            taken = _EPOCH + timedelta(seconds=seconds[0]) if seconds else None
+        known = self._gallery.details([photo_id]).get(photo_id) or self._described(record)
         return DetailsAnswer(
             id=record.id,
             path=display_name(os.fsencode(record.path)),
             label=record.label,
             size=record.size,
             indexed_at=record.indexed_at,
-            taken_at=taken,
+            taken_at=known.taken_at,
             modified_at=datetime.fromtimestamp(record.mtime_ns / 1e9, UTC),
-            width=width,
-            height=height,
+            width=known.width,
+            height=known.height,
+            camera=known.camera,
+            latitude=known.latitude,
+            longitude=known.longitude,
+            description=known.description,
         )
+
+    def _described(self, record: PhotoRecord) -> Details:
+        """Read what the file tells of a photo that was indexed before details were kept."""
+        try:
+            return describe(_read(record), NO_SIDECARS, self._run)
+        except NoSuchPhoto:
+            return Details()
 
 
 @contextmanager

@@ -27,6 +27,8 @@ from sketchhash.server.photos import PictureFile
 from sketchhash.server.qr import MOST_BYTES, as_path, qr_code
 from sketchhash.server.schemas import (
     AddressAnswer,
+    After,
+    Before,
     CategoryAnswer,
     CategoryQuery,
     DetailsAnswer,
@@ -41,6 +43,7 @@ from sketchhash.server.schemas import (
     Label,
     MapPoint,
     PictureQuery,
+    Place,
     SearchAnswer,
     SearchOptions,
     Word,
@@ -116,9 +119,12 @@ def search_routes(service: Service) -> APIRouter:
         k: Annotated[HitCount, Query()] = 40,
         folder: Annotated[Folder | None, Query()] = None,
         label: Annotated[Label | None, Query()] = None,
+        after: Annotated[After | None, Query()] = None,
+        before: Annotated[Before | None, Query()] = None,
+        near: Annotated[Place | None, Query()] = None,
     ) -> SearchAnswer:
         """Find other photos that look like one of the gallery."""
-        options = SearchOptions(k=k, folder=folder, label=label)
+        options = SearchOptions(k=k, folder=folder, label=label, after=after, before=before, near=near)
         return await respond(partial(finder.find_similar, photo_id, options), response)
 
     return router
@@ -195,6 +201,10 @@ def gallery_routes(service: Service) -> APIRouter:
             version=__version__,
             edition=service.edition,
             last_indexed=overview.last_indexed,
+            dated=overview.dated,
+            placed=overview.placed,
+            first_taken=overview.first_taken,
+            last_taken=overview.last_taken,
         )
 
     @router.get("/folders")

@@ -18,6 +18,11 @@ Point = Annotated[list[Coordinate], Field(min_length=2, max_length=2, descriptio
 Stroke = Annotated[list[Point], Field(max_length=MAX_POINTS), FailFast()]
 HitCount = Annotated[int, Field(ge=1, le=MOST_HITS, description="How many hits.")]
 Folder = Annotated[str, Field(max_length=4096, description="Only photos below this folder of the gallery.")]
+After = Annotated[str, Field(max_length=32, description="Only photos taken then or later: 2023, 2023-06, 2023-06-24.")]
+Before = Annotated[
+    str, Field(max_length=32, description="Only photos taken then or earlier; all of a year, month or day is included.")
+]
+Place = Annotated[str, Field(max_length=100, description="Only photos taken near there: 48.1,11.6,20km.")]
 Label = Annotated[str, Field(max_length=1024, description="Only photos with this label.")]
 CategoryName = Annotated[str, Field(min_length=1, max_length=200, description="A category by its exact name.")]
 Word = Annotated[str, Field(max_length=200, description="A word for what is looked for.")]
@@ -32,6 +37,9 @@ class SearchOptions(BaseModel):
     k: HitCount = 40
     folder: Folder | None = None
     label: Label | None = None
+    after: After | None = None
+    before: Before | None = None
+    near: Place | None = None
 
 
 class DrawingQuery(SearchOptions):
@@ -69,6 +77,7 @@ class HitAnswer(BaseModel):
 
     ``chance`` is the calibrated chance that the photo shows what was asked for, and never rises from a hit to the
     next; it is null if the model has no calibration. The ``likely`` hits are the good matches, and come first.
+    ``taken_at`` is by the camera's clock, without a time zone; null if it is not known.
     """
 
     id: int
@@ -78,6 +87,7 @@ class HitAnswer(BaseModel):
     label: str | None
     name: str
     folder: str
+    taken_at: datetime | None
 
 
 class GuessAnswer(BaseModel):
@@ -108,6 +118,8 @@ class SearchAnswer(BaseModel):
     nothing of it is in this gallery. ``chance`` is the calibrated chance that the first hits show what was asked for,
     and ``guesses`` are the categories that the query may show, the most likely first. A model without calibration is
     always unsure, names no chance and guesses nothing. ``kind`` is what a picture that was sent was taken for.
+
+    ``undated`` and ``unplaced`` count the photos that a filter by date or place left out because they have none.
     """
 
     hits: list[HitAnswer]
@@ -117,6 +129,8 @@ class SearchAnswer(BaseModel):
     code: str
     bits: int
     photos: int
+    undated: int
+    unplaced: int
     kind: PictureKind | None
     timings_ms: TimingsAnswer
 
@@ -150,6 +164,10 @@ class DetailsAnswer(BaseModel):
     modified_at: datetime
     width: int | None
     height: int | None
+    camera: str | None
+    latitude: float | None
+    longitude: float | None
+    description: str | None
 
 
 class FolderAnswer(BaseModel):
@@ -172,6 +190,8 @@ class GalleryAnswer(BaseModel):
     """The gallery in numbers.
 
     ``edition`` changes with every start of the service: pictures fetched with ``?v=<edition>`` may be kept for ever.
+    ``dated`` and ``placed`` count the photos of which it is known when and where they were taken, the first at
+    ``first_taken`` and the last at ``last_taken``.
     """
 
     photos: int
@@ -183,6 +203,10 @@ class GalleryAnswer(BaseModel):
     version: str
     edition: str
     last_indexed: datetime | None
+    dated: int
+    placed: int
+    first_taken: datetime | None
+    last_taken: datetime | None
 
 
 class MapPoint(BaseModel):

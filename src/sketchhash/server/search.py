@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.errors import UnreadableImage
-from sketchhash.gallery import Answer, Hit, Prepared, Searcher
+from sketchhash.gallery import Answer, Filter, Hit, Prepared, Searcher
 from sketchhash.imaging import Drawing, Run, is_sketch, run
 from sketchhash.server.limits import UPLOADS
 from sketchhash.server.metrics import Stopwatch
@@ -52,6 +51,8 @@ class SearchResult:
             code=self.code.tobytes().hex(),
             bits=8 * self.code.shape[1],
             photos=self.photos,
+            undated=self.found.left_out.undated,
+            unplaced=self.found.left_out.unplaced,
             kind=self.kind,
             timings_ms=TimingsAnswer(**watch.milliseconds()),
         )
@@ -92,31 +93,32 @@ class Finder:
     def find_by_category(self, query: CategoryQuery, watch: Stopwatch) -> SearchResult:
         """Find photos of a kind of thing that the model knows."""
         with watch.stage("search"):
-            root, folder = self._folder(query)
-            hits = self._searcher.by_category(query.category, query.k, folder=folder, label=query.label)
+            root, only = self._filter(query)
+            hits = self._searcher.by_category(query.category, query.k, only=only)
             return self._found(hits, self._searcher.values_of_category(query.category), root)
 
     def find_similar(self, photo_id: int, query: SearchOptions, watch: Stopwatch) -> SearchResult:
         """Find other photos that look like one of the gallery."""
         with watch.stage("search"):
-            root, folder = self._folder(query)
+            root, only = self._filter(query)
             with unknown_photo_is_not_found(photo_id):
                 values = self._searcher.values_of(photo_id)
-                hits = self._searcher.similar(photo_id, query.k, folder=folder, label=query.label)
+                hits = self._searcher.similar(photo_id, query.k, only=only)
             return self._found(hits, values, root)
 
     def _find_prepared(self, prepared: Prepared, query: SearchOptions, watch: Stopwatch) -> SearchResult:
         with watch.stage("encode"):
             values = self._searcher.encode(prepared)
         with watch.stage("search"):
-            root, folder = self._folder(query)
-            hits = self._searcher.by_values(values, query.k, folder=folder, label=query.label, asked=prepared)
+            root, only = self._filter(query)
+            hits = self._searcher.by_values(values, query.k, only=only, asked=prepared)
             return self._found(hits, values, root)
 
-    def _folder(self, query: SearchOptions) -> tuple[bytes, Path | None]:
-        """Return the folder that all photos share, and the one that the query asks for."""
+    def _filter(self, query: SearchOptions) -> tuple[bytes, Filter]:
+        """Return the folder that all photos share, and which photos the query asks for."""
         root = common_root(self._searcher.gallery)
-        return root, folder_path(root, query.folder) if query.folder else None
+        folder = folder_path(root, query.folder) if query.folder else None
+        return root, Filter.parse(folder, query.label, query.after, query.before, query.near)
 
     def _found(self, hits: Answer, values: NDArray[Any], root: bytes) -> SearchResult:
         return SearchResult(hits, root, pack(values[np.newaxis]), len(self))
@@ -131,6 +133,7 @@ def _hit_answer(hit: Hit, root: bytes) -> HitAnswer:
         label=hit.label,
         name=display_name(os.fsencode(hit.path.name)),
         folder=folder_below(root, hit.path),
+        taken_at=hit.taken_at,
     )
 
 
