@@ -6,8 +6,9 @@ import { make } from "./dom.js";
 
 /** @typedef {import("./api.js").Hit} Hit */
 
-// Thumbnails are fetched when they come this near to the window.
+// Thumbnails are fetched when they come into the window and, of hits that have stayed for a while, this near to it.
 const AHEAD = "200px";
+const STAYED_MS = 800;
 
 export class HitGrid {
   /** @type {HTMLElement} */
@@ -16,7 +17,10 @@ export class HitGrid {
   #cards = new Map();
   /** @type {(index: number) => void} */
   #open;
-  #approaching = new IntersectionObserver((entries) => this.#loadNear(entries), { rootMargin: AHEAD });
+  /** @type {IntersectionObserver | undefined} */
+  #approaching;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #staying;
   #divider = make("li", { className: "divider" }, "Less likely");
   /** @type {readonly Hit[]} */
   hits = [];
@@ -50,8 +54,9 @@ export class HitGrid {
     const likely = hits.filter((hit) => hit.likely).length;
     if (0 < likely && likely < hits.length) items.splice(likely, 0, this.#divider);
     this.#list.replaceChildren(...items);
-    this.#approaching.disconnect();
-    for (const card of cards) if (!card.isLoaded) this.#approaching.observe(card.item);
+    clearTimeout(this.#staying);
+    this.#watch("0px");
+    this.#staying = setTimeout(() => this.#watch(AHEAD), STAYED_MS);
     if (!hadFocus) return;
     if (focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
     else this.focus(0);
@@ -63,13 +68,21 @@ export class HitGrid {
     if (hit) this.#cards.get(hit.id)?.button.focus();
   }
 
+  /** Fetch thumbnails that come so near to the window. @param {string} margin */
+  #watch(margin) {
+    this.#approaching?.disconnect();
+    const approaching = new IntersectionObserver((entries) => this.#loadNear(entries), { rootMargin: margin });
+    for (const card of this.#cards.values()) if (!card.isLoaded) approaching.observe(card.item);
+    this.#approaching = approaching;
+  }
+
   /** @param {IntersectionObserverEntry[]} entries */
   #loadNear(entries) {
     const near = new Set(entries.filter((entry) => entry.isIntersecting).map((entry) => entry.target));
     for (const card of this.#cards.values()) {
       if (!near.has(card.item)) continue;
       card.load();
-      this.#approaching.unobserve(card.item);
+      this.#approaching?.unobserve(card.item);
     }
   }
 
