@@ -15,19 +15,22 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from sketchhash.engines import create_gallery, is_address
-from sketchhash.errors import BadArgument, IncompatibleGallery, require_torch
+from sketchhash.errors import require_torch
 from sketchhash.files import user_cache
 from sketchhash.gallery import (
+    COPY_RADIUS,
     Answer,
+    CopyGroup,
     Event,
     Filter,
-    GalleryFile,
     GalleryInfo,
+    GalleryModel,
     Labels,
     Query,
     Searcher,
     Summary,
     Workers,
+    find_copies,
     index,
     index_events,
     watch_folders,
@@ -60,14 +63,17 @@ class Gallery:
         """
         self.model = model if isinstance(model, Model) else load_model(model)
         self.place = str(place) if is_address(str(place)) else Path(place).expanduser()
+        self._gallery = create_gallery(self.place, GalleryModel.of(self.model))
         try:
-            self._gallery = create_gallery(self.place, self.model)
-        except IncompatibleGallery:
-            if not reindex or isinstance(self.place, str):
-                raise
-            with GalleryFile.open(self.place) as old, old.writing() as writer:
-                writer.start_over(self.model)
-            self._gallery = create_gallery(self.place, self.model)
+            if reindex and self._gallery.model.fingerprint != self.model.fingerprint:
+                with self._gallery.writing() as writer:
+                    writer.start_over(self.model)
+                self._gallery.close()
+                self._gallery = create_gallery(self.place, GalleryModel.of(self.model))
+            self._gallery.require(self.model)
+        except BaseException:
+            self._gallery.close()
+            raise
 
     def __len__(self) -> int:
         """Return the number of photos."""
@@ -96,7 +102,7 @@ class Gallery:
 
         A model that knows no contours gives no photo a shape, and none counts as missing.
         """
-        return self._file().count_without_shape() if self.model.manifest.tokens else 0
+        return self._gallery.count_without_shape() if self.model.manifest.tokens else 0
 
     def index(
         self,
@@ -117,7 +123,7 @@ class Gallery:
             workers: Where photos are encoded; by default on threads of this process.
             progress: Called with each event; `index_events` yields them instead.
         """
-        return index(self._file(), self.model, _expand(places), labels, prune, workers, progress)
+        return index(self._gallery, self.model, _expand(places), labels, prune, workers, progress)
 
     def index_events(
         self,
@@ -127,7 +133,7 @@ class Gallery:
         workers: Workers | None = None,
     ) -> Generator[Event, None, None]:
         """Index as `index` does, and yield events; work is done only while the events are consumed."""
-        return index_events(self._file(), self.model, _expand(places), labels, prune, workers)
+        return index_events(self._gallery, self.model, _expand(places), labels, prune, workers)
 
     def watch(
         self,
@@ -137,7 +143,7 @@ class Gallery:
         workers: Workers | None = None,
     ) -> Generator[Event, None, None]:
         """Index as `index_events` does, then go on with what changes, for as long as the events are consumed."""
-        return watch_folders(self._file(), self.model, _expand(places), labels, prune, workers)
+        return watch_folders(self._gallery, self.model, _expand(places), labels, prune, workers)
 
     def search(
         self,
@@ -219,6 +225,14 @@ class Gallery:
         """Return when, where and with what a photo was taken, as far as that is known."""
         return self._gallery.details([photo_id]).get(photo_id) or Details()
 
+    def copies(self, radius: int | None = COPY_RADIUS) -> list[CopyGroup]:
+        """Return the groups of photos that are copies of one another, each with the one to keep; nothing is changed.
+
+        Args:
+            radius: In how many bits of 64 the perceptual hashes of copies may differ; None for equal files alone.
+        """
+        return find_copies(self._gallery, radius)
+
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the thumbnail of a photo, a JPEG."""
         return self._gallery.thumbnail(photo_id)
@@ -257,14 +271,6 @@ class Gallery:
     @cached_property
     def _searcher(self) -> Searcher:
         return Searcher(self.model, self._gallery)
-
-    def _file(self) -> GalleryFile:
-        if not isinstance(self._gallery, GalleryFile):
-            raise BadArgument(
-                "Photos are indexed into a gallery's file. Index into a file, then copy it to the engine with: "
-                "sketchhash gallery copy ADDRESS --gallery FILE"
-            )
-        return self._gallery
 
 
 @dataclass(frozen=True)

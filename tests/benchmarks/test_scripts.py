@@ -3,6 +3,7 @@ import pytest
 NAMES = (
     "by_values",
     "codes",
+    "copies",
     "detectors",
     "engines",
     "indexing",

@@ -60,7 +60,7 @@ def test_all_verbs_print_odd_names_in_a_process_of_their_own(odd_gallery, tmp_pa
         ("index", tmp_path / "odd"),
         ("gallery", "verify"),
         ("gallery", "verify", "--json"),
-        ("gallery", "duplicates", "--radius", 32),
+        ("gallery", "duplicates", "--json"),
         ("gallery", "export"),
     ):
         with start(*arguments, "--gallery", odd_gallery) as process:

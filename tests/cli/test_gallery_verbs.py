@@ -47,16 +47,32 @@ def test_photos_are_removed_and_their_files_stay(run, gallery, photos):
     assert (photos / "cat/a.jpg").exists()
 
 
-def test_duplicates_are_grouped(run, gallery, photos):
-    assert run("gallery", "duplicates", "--gallery", gallery).stdout == ""
+def test_copies_are_grouped_and_one_of_them_is_to_be_kept(run, gallery, photos):
+    result = run("gallery", "duplicates", "--gallery", gallery)
+    assert result.stdout == ""
+    assert "0 copies of 0 photos" in result.stderr
     for name in ("cat/a", "dog/b"):
         (photos / f"{name}-copy.jpg").write_bytes((photos / f"{name}.jpg").read_bytes())
+    with Image.open(photos / "cat/a.jpg") as picture:
+        picture.resize((48, 36)).save(photos / "cat/small.jpg", quality=90)
     run("index", photos, "--gallery", gallery)
-    groups = [[str(photos / f"{name}.jpg"), str(photos / f"{name}-copy.jpg")] for name in ("cat/a", "dog/b")]
-    assert run("gallery", "duplicates", "--gallery", gallery).stdout == "\n\n".join(map("\n".join, groups)) + "\n"
-    assert json.loads(run("gallery", "duplicates", "--gallery", gallery, "--json").stdout) == groups
-    near = json.loads(run("gallery", "duplicates", "--gallery", gallery, "--radius", 32, "--json").stdout)
-    assert [len(group) for group in near] == [7]
+    before = {path: path.read_bytes() for path in photos.rglob("*.jpg")}
+    result = run("gallery", "duplicates", "--gallery", gallery)
+    first, second = result.stdout.split("\n\n")
+    assert first.startswith(f"keep\t{photos / 'cat/a.jpg'}\t")
+    assert [line.split("\t")[0] for line in first.splitlines()] == ["keep", "copy", "copy"]
+    assert f"copy\t{photos / 'cat/small.jpg'}\t" in first
+    assert second.splitlines() == [
+        f"keep\t{photos / 'dog/b.jpg'}\tthe oldest",
+        f"copy\t{photos / 'dog/b-copy.jpg'}\t0 bits differ",
+    ]
+    assert "3 copies of 2 photos" in result.stderr
+    assert "Nothing was deleted" in result.stderr
+    assert {path: path.read_bytes() for path in photos.rglob("*.jpg")} == before
+    exact = json.loads(run("gallery", "duplicates", "--gallery", gallery, "--exact", "--json").stdout)
+    assert [[group["keep"]["path"], *(copy["photo"]["path"] for copy in group["copies"])] for group in exact] == [
+        [str(photos / f"{name}.jpg"), str(photos / f"{name}-copy.jpg")] for name in ("cat/a", "dog/b")
+    ]
 
 
 @pytest.mark.parametrize(

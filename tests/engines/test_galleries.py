@@ -21,9 +21,10 @@ from sketchhash.engines import copy_photos, create_gallery, open_gallery
 from sketchhash.engines import copying as copying_module
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.milvus import Collection, CollectionLayout, MilvusServer
-from sketchhash.engines.milvus_gallery import bytes_of, name_of, stored_bytes, stored_text
+from sketchhash.engines.milvus_gallery import name_of, stored_text
 from sketchhash.engines.milvus_index import MilvusIndex
 from sketchhash.engines.postgres import Database, PgvectorIndex
+from sketchhash.engines.thumbnail_stores import bytes_of, stored_bytes
 from sketchhash.errors import BadArgument, EngineProblem, IncompatibleGallery
 from sketchhash.gallery import Filter, GalleryFile, Near, index_events
 from sketchhash.imaging.details import Details

@@ -16,7 +16,7 @@ from PIL import Image
 from sketchhash.errors import BadArgument, MissingExtra
 from sketchhash.gallery import Failure, GalleryFile, Progress, index_events
 from sketchhash.gallery.ray_workers import RayPool, RayWorkers
-from sketchhash.gallery.workers import KnownContents
+from sketchhash.gallery.workers import KnownContents, Setup
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def cluster(model_folder):
     if find_spec("ray") is None:
         pytest.skip("needs pip install 'sketchhash[ray]'")
     cluster = RayWorkers(model_folder, "local", workers=2)
-    host = RayPool(cluster, KnownContents(np.empty(0, dtype=np.uint64)))
+    host = RayPool(cluster, Setup(None, KnownContents(np.empty(0, dtype=np.uint64))))
     yield cluster
     host.close()
     assert not host._ray.is_initialized()

@@ -112,7 +112,7 @@ def test_a_migrated_gallery_is_what_is_made_today(old, tmp_path, model):
     with closing(sqlite3.connect(old)) as one, closing(sqlite3.connect(tmp_path / "new.gallery")) as other:
         known, made = ([(n, " ".join(s.split())) for n, s in c.execute(tables) if s] for c in (one, other))
     assert made == known
-    assert dump(tmp_path / "new.gallery")[0] == dump(old)[0] == (3,)
+    assert dump(tmp_path / "new.gallery")[0] == dump(old)[0] == (4,)
 
 
 def test_removing_a_photo_of_a_migrated_gallery_removes_its_shape_and_details(old, model):
@@ -250,7 +250,7 @@ def test_a_newer_gallery_is_refused_and_the_package_is_to_be_upgraded(old, model
     with closing(sqlite3.connect(old)) as other:
         other.execute("PRAGMA user_version = 7")
     for way_in in (GalleryFile.open, GalleryFile.create):
-        with pytest.raises(IncompatibleGallery, match=r"format version 7, .* reads 3\. .*newer.*pip install --upgrade"):
+        with pytest.raises(IncompatibleGallery, match=r"format version 7, .* reads 4\. .*newer.*pip install --upgrade"):
             way_in(old, model)
 
 

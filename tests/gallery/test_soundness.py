@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sketchhash.errors import DamagedState, SketchHashError, UnwritableState
-from sketchhash.gallery import GalleryFile, verify
+from sketchhash.gallery import Filter, GalleryFile, verify
 from sketchhash.gallery.photos import PhotoFile
 
 PHOTOS = 60
@@ -52,7 +52,7 @@ def use(path, model):
         list(gallery.pages())
         values = np.ones(model.bits, dtype=np.float32)
         gallery.search(values, 10)
-        gallery.search(values, 10, Path("/photos/1"), "label 1", rerank=False)
+        gallery.search(values, 10, Filter(Path("/photos/1"), "label 1"), rerank=False)
         list(verify(gallery))
 
 

@@ -63,6 +63,7 @@ class FakeService:
     addresses: list[dict] = field(default_factory=list)
     has_camera_names: bool = False
     has_telling_names: bool = False
+    copies: dict[int, int] = field(default_factory=dict)
     recognised: str = "photo"
     searches: list[dict] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -84,6 +85,7 @@ class FakeService:
         hits = [
             hit(id, distance, verdict == "sure" and label(id) == wanted) for distance, id in enumerate(ranked, nearest)
         ]
+        hits = [{**each, "copy_of": self.copies.get(each["id"])} for each in hits]
         if self.has_camera_names:
             hits = [{**each, "label": None} for each in hits]
         if self.has_telling_names:

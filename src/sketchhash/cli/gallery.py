@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from enum import StrEnum
@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import as_utf8, exact_json, printable, progress, say, write, write_exactly
-from sketchhash.cli.options import AsJson, GalleryPath, GalleryPlace, ModelFolder, load_model
+from sketchhash.cli.options import AsJson, GalleryPlace, ModelFolder, load_model
 from sketchhash.errors import BadArgument
 
 if TYPE_CHECKING:
     from sketchhash.engines import Copied
-    from sketchhash.gallery import GalleryFile, OpenGallery
+    from sketchhash.gallery import CopyGroup, OpenGallery
 
 app = typer.Typer(help="Look at a gallery, check it, copy it, export it.", no_args_is_help=True)
 
 _COLUMNS = ("id", "path", "label", "sha256", "size", "mtime_ns", "indexed_at", "code")
+_ALL = 2**62
 
 
 class Format(StrEnum):
@@ -60,16 +61,16 @@ def info(gallery: GalleryPlace, json: AsJson = False) -> None:
 
 @app.command()
 def verify(
-    gallery: GalleryPath,
+    gallery: GalleryPlace,
     model: ModelFolder = None,
     every: Annotated[int, typer.Option(min=1, help="Encode again only one photo in this many.")] = 1,
     json: AsJson = False,
 ) -> None:
     """Check the gallery's file, and that its photos still have the same content and code; exit 1 if not."""
-    from sketchhash.gallery import GalleryFile
+    from sketchhash.engines import open_gallery
     from sketchhash.gallery import verify as check
 
-    with GalleryFile.open(gallery) as opened:
+    with open_gallery(gallery, latest=True) as opened:
         total, wrong = opened.info().photos, []
         with progress("checking photos", total) as advance:
             for verdict in check(opened, load_model(model), every):
@@ -92,12 +93,12 @@ def verify(
 @app.command()
 def remove(
     places: Annotated[list[Path], typer.Argument(metavar="PLACE", help="Folders or photos; they need not be there.")],
-    gallery: GalleryPath,
+    gallery: GalleryPlace,
 ) -> None:
     """Remove photos from a gallery; their files stay."""
-    from sketchhash.gallery import GalleryFile
+    from sketchhash.engines import open_gallery
 
-    with GalleryFile.open(gallery) as opened:
+    with open_gallery(gallery, latest=True) as opened:
         for place in places:
             if next(opened.within(place), None) is None:
                 raise BadArgument(f"The gallery has no photo at or below {printable(place)}. Nothing was removed.")
@@ -106,31 +107,68 @@ def remove(
 
 @app.command()
 def duplicates(
-    gallery: GalleryPath,
+    gallery: GalleryPlace,
     radius: Annotated[
-        int | None,
-        typer.Option(metavar="BITS", min=0, help="Find photos whose codes differ in at most this many bits."),
-    ] = None,
+        int,
+        typer.Option(
+            metavar="BITS",
+            min=0,
+            max=24,
+            help="How many of the 64 bits of perceptual hashes may differ.",
+        ),
+    ] = 8,
+    exact: Annotated[bool, typer.Option("--exact", help="Only files that are equal byte for byte.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Print groups of photos with equal files, or with --radius of photos that look alike."""
-    from sketchhash.gallery import GalleryFile, exact_duplicates, near_duplicates
+    """Print groups of photos that are copies of one another, and which one to keep. Nothing is deleted."""
+    from sketchhash.engines import open_gallery
+    from sketchhash.gallery import find_copies
 
-    with GalleryFile.open(gallery) as opened:
-        groups = exact_duplicates(opened) if radius is None else near_duplicates(opened, radius)
+    with open_gallery(gallery, latest=True) as opened:
+        groups = find_copies(opened, None if exact else radius)
+        missing = 0 if exact else len(opened.without_hash(_ALL))
     if json:
-        write(exact_json([[photo.path for photo in group] for group in groups], indent=2))
-        return
-    write("\n\n".join("\n".join(printable(photo.path) for photo in group) for group in groups), nl=bool(groups))
+        found = [{**asdict(group), "copies": [asdict(copy) for copy in group.copies]} for group in groups]
+        write(exact_json(found, indent=2))
+    else:
+        write("\n\n".join(map(_group_lines, groups)), nl=bool(groups))
+    _explain_copies(groups, None if exact else radius, missing)
+
+
+def _group_lines(group: CopyGroup) -> str:
+    kept = f"keep\t{printable(group.keep.path)}\t{group.reason}"
+    copies = (f"copy\t{printable(copy.photo.path)}\t{_bits(copy.distance)}" for copy in group.copies)
+    return "\n".join((kept, *copies))
+
+
+def _bits(distance: int) -> str:
+    return "1 bit differs" if distance == 1 else f"{distance} bits differ"
+
+
+def _explain_copies(groups: Sequence[CopyGroup], radius: int | None, missing: int) -> None:
+    """Say what was compared, what was found and what is left to do."""
+    how = (
+        "files that are equal byte for byte"
+        if radius is None
+        else f"equal files, and pictures whose perceptual hashes differ in at most {radius} of 64 bits: resized, "
+        "recompressed, brightened a little or cropped at the edges"
+    )
+    copies = sum(len(group.copies) for group in groups)
+    say(f"{copies:,} copies of {len(groups):,} photos. Copies are {how}.")
+    if groups:
+        say("To keep: the largest picture, then the largest file, then the oldest. Nothing was deleted: look first.")
+    if missing:
+        say(f"{missing:,} photos were indexed before hashes were kept. To fill them in, index any folder again.")
 
 
 @app.command()
-def shapes(gallery: GalleryPath, model: ModelFolder = None) -> None:
+def shapes(gallery: GalleryPlace, model: ModelFolder = None) -> None:
     """Describe the shapes of photos that were indexed by an older version, from their thumbnails."""
-    from sketchhash.gallery import GalleryFile, fill_shapes
+    from sketchhash.engines import open_gallery
+    from sketchhash.gallery import fill_shapes
 
     loaded = load_model(model)
-    with GalleryFile.open(gallery, loaded) as opened:
+    with open_gallery(gallery, loaded, latest=True) as opened:
         missing, done = opened.count_without_shape(), 0
         with progress("describing photos", missing) as advance:
             for described in fill_shapes(opened, loaded):
@@ -142,17 +180,17 @@ def shapes(gallery: GalleryPath, model: ModelFolder = None) -> None:
 
 @app.command()
 def export(
-    gallery: GalleryPath,
+    gallery: GalleryPlace,
     form: Annotated[Format, typer.Option("--format", help="CSV, or one line of JSON for each photo.")] = Format.CSV,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The file to write; by default standard output.")
     ] = None,
 ) -> None:
     """Write all records of a gallery as text, including codes."""
+    from sketchhash.engines import open_gallery
     from sketchhash.files import replacing
-    from sketchhash.gallery import GalleryFile
 
-    with GalleryFile.open(gallery) as opened, closing(_exported(opened, form)) as pieces:
+    with open_gallery(gallery, latest=True) as opened, closing(_exported(opened, form)) as pieces:
         if out is None:
             for piece in pieces:
                 write_exactly(piece)
@@ -201,8 +239,8 @@ def _copy(source: OpenGallery, target: OpenGallery, prune: bool) -> Copied:
             done = step.done
 
 
-def _exported(gallery: GalleryFile, form: Format) -> Generator[str, None, None]:
-    r"""Yield the text of a gallery in pieces, all of one state of it.
+def _exported(gallery: OpenGallery, form: Format) -> Generator[str, None, None]:
+    r"""Yield the text of a gallery in pieces, those of a file all of one state of it.
 
     Both formats are UTF-8, and file names need not be. JSON lines keep every name exactly, see `exact_json`. CSV quotes
     newlines, and a byte that is not UTF-8 is written as ``\xff``.
@@ -211,8 +249,9 @@ def _exported(gallery: GalleryFile, form: Format) -> Generator[str, None, None]:
         yield from (_csv if form is Format.CSV else _json_lines)(_rows(gallery))
 
 
-def _rows(gallery: GalleryFile) -> Iterator[dict[str, str | int | None]]:
-    for photo in gallery.photos():
+def _rows(gallery: OpenGallery) -> Iterator[dict[str, str | int | None]]:
+    for row in (row for page in gallery.pages() for row in page):
+        photo = row.photo
         yield {
             "id": photo.id,
             "path": str(photo.path),
@@ -221,7 +260,7 @@ def _rows(gallery: GalleryFile) -> Iterator[dict[str, str | int | None]]:
             "size": photo.size,
             "mtime_ns": photo.mtime_ns,
             "indexed_at": photo.indexed_at.isoformat(),
-            "code": gallery.code(photo.id).hex(),
+            "code": row.code.hex(),
         }
 
 

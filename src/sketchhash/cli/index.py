@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from sketchhash.cli.console import INTERRUPTED, exact_json, printable, say, write
-from sketchhash.cli.options import GalleryPath, ModelFolder, default_gallery
+from sketchhash.cli.options import GalleryPlace, ModelFolder, default_gallery
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -32,7 +32,7 @@ class LabelSource(StrEnum):
 
 def index(
     places: Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of photos, or photos.")],
-    gallery: GalleryPath,
+    gallery: GalleryPlace,
     model: ModelFolder = None,
     labels: Annotated[
         LabelSource | None, typer.Option(help="Label each photo with the name of the folder it lies in.")
@@ -57,6 +57,7 @@ def index(
 ) -> None:
     """Encode the photos in folders that are new or changed. Stop it at any time: the same command continues."""
     from sketchhash.api import Gallery
+    from sketchhash.engines import is_address
     from sketchhash.gallery import require_places
 
     require_places(places)
@@ -73,7 +74,8 @@ def index(
             say("Stopped. Every photo stored so far is kept; the same command continues with the rest.")
             raise typer.Exit(INTERRUPTED) from None
         if len(opened) and not json:
-            at = "" if gallery == default_gallery() else f" --gallery {_typed(gallery)}"
+            named = "ADDRESS" if is_address(gallery) else _typed(gallery)  # an address may hold a password
+            at = "" if gallery == str(default_gallery()) else f" --gallery {named}"
             at += "" if model is None else f" --model {_typed(model)}"
             if missing := opened.count_without_shape():
                 say(f"{missing:,} photos were indexed before shapes were kept, which order hits of equal codes.")
@@ -81,7 +83,7 @@ def index(
             say(f"To search by drawing, type: sketchhash serve --open{at}")
 
 
-def _typed(path: Path) -> str:
+def _typed(path: Path | str) -> str:
     """Return a path as it can be typed in a shell, without control characters."""
     return shlex.quote(printable(path))
 

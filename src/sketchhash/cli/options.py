@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchhash.errors import BadArgument
-
 if TYPE_CHECKING:
     from sketchhash.model import Model
 
@@ -20,29 +18,6 @@ def default_gallery() -> Path:
     return user_data_path("sketchhash") / "photos.gallery"
 
 
-def _require_file(place: Path) -> Path:
-    from sketchhash.engines.addresses import SCHEMES
-
-    if str(place).startswith(tuple(f"{scheme}:" for scheme in SCHEMES)):
-        raise BadArgument(
-            "This command needs a gallery in a file, not on an engine. Copy the gallery to a file first, "
-            "with: sketchhash gallery copy FILE --gallery ADDRESS"
-        )
-    return place
-
-
-GalleryPath = Annotated[
-    Path,
-    typer.Option(
-        "--gallery",
-        metavar="FILE",
-        envvar="SKETCHHASH_GALLERY",
-        default_factory=default_gallery,
-        show_default="photos.gallery in your data folder",
-        callback=_require_file,
-        help="The gallery's file.",
-    ),
-]
 GalleryPlace = Annotated[
     str,
     typer.Option(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,8 +16,9 @@ from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.memory_index import check_query
-from sketchhash.gallery.photos import PhotoRecord
-from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
+from sketchhash.gallery.photos import PhotoRecord, outermost
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, Opener, PhotoRow, Sample
+from sketchhash.gallery.writer import Writer
 from sketchhash.imaging.details import Details
 from sketchhash.index import Hits, rerank
 from sketchhash.model import Model
@@ -30,6 +33,7 @@ class EngineGallery(ABC):
 
     keeps_shapes: bool
     keeps_details: bool
+    keeps_hashes: bool
 
     def __init__(self, place: str, model: GalleryModel) -> None:
         """Take the address, as it may be shown, and the model that the codes come from."""
@@ -113,6 +117,38 @@ class EngineGallery(ABC):
         """Return when, where and with what some photos were taken; one that was not examined for it has none."""
         return {photo_id: row.details for photo_id, row in self.rows(ids).items() if row.details is not None}
 
+    def perceptual_hashes(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the perceptual hashes of some photos; one that was indexed before there were any has none."""
+        return {photo_id: row.perceptual for photo_id, row in self.rows(ids).items() if row.perceptual is not None}
+
+    def photos(self) -> Iterator[PhotoRecord]:
+        """Yield every photo, by id."""
+        return (row.photo for page in self.pages() for row in page)
+
+    def damage(self) -> list[str]:
+        """Find nothing wrong: an engine looks after itself."""
+        return []
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Do nothing: an engine is seen as it is at each moment."""
+        return nullcontext()
+
+    def remove(self, places: Iterable[Path]) -> int:
+        """Remove the photos in and below ``places``, and count them; their files are left alone."""
+        ids = [photo.id for place in outermost(places) for photo in self.within(place)]
+        self.remove_photos(ids)
+        return len(ids)
+
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write photos, all that belongs to each; rows with the same ids are replaced."""
+        with self.writing() as writer:
+            writer.put_rows(rows, thumbnails)
+
+    def remove_photos(self, ids: Sequence[int]) -> None:
+        """Remove photos by id."""
+        with self.writing() as writer:
+            writer.remove(ids)
+
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the small JPEG of a photo."""
         for jpeg in self.thumbnails([photo_id]).values():
@@ -155,13 +191,38 @@ class EngineGallery(ABC):
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the small JPEGs of some photos; a photo that is gone has none."""
 
+    @property
     @abstractmethod
-    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
-        """Write photos, all that belongs to each; rows with the same ids are replaced."""
+    def opener(self) -> Opener:
+        """A function that opens the gallery in another process, to write to it at the same time."""
 
     @abstractmethod
-    def remove_photos(self, ids: Sequence[int]) -> None:
-        """Remove photos by id."""
+    def writing(self, model: Model | None = None) -> AbstractContextManager[Writer]:
+        """Change the gallery; see `OpenGallery.writing`."""
+
+    @abstractmethod
+    def photos_at(self, paths: Sequence[Path]) -> dict[Path, PhotoRow]:
+        """Return the rows of the photos at some absolute paths."""
+
+    @abstractmethod
+    def within(self, place: Path) -> Iterator[PhotoRecord]:
+        """Yield the photo at ``place``, or those at any depth below it."""
+
+    @abstractmethod
+    def has_content(self, sha256: str) -> bool:
+        """Tell whether a photo with this content is in the gallery."""
+
+    @abstractmethod
+    def without_hash(self, most: int) -> list[int]:
+        """Return the ids of at most ``most`` photos that have no perceptual hash."""
+
+    @abstractmethod
+    def count_without_shape(self) -> int:
+        """Count the photos that have no shape; in a gallery without room for shapes none is missing."""
+
+    def content_prefixes(self, size: int) -> bytes:
+        """Return the first ``size`` bytes of every SHA-256, in ascending order, one after the other."""
+        return b"".join(sorted(bytes.fromhex(photo.sha256)[:size] for photo in self.photos()))
 
     def settle(self) -> None:
         """Do nothing: every write is finished when it returns."""

@@ -31,6 +31,9 @@ Row = Mapping[str, Any]
 # does not wait for the server's next tick, which is most of a search's time.
 Consistency = Literal["Strong", "Bounded"]
 
+LONGEST = 65_535
+"""Bytes of text in one field of a row."""
+
 MOST = 16_384
 """The most rows that Milvus returns at once."""
 
@@ -132,7 +135,8 @@ class Collection:
         with server.explained():
             if not server.client.has_collection(name, timeout=server.timeout):
                 raise BadArgument(
-                    f"There is no collection {name!r} on {server.address.shown}. Make one with: sketchhash gallery copy"
+                    f"There is no collection {name!r} on {server.address.shown}. "
+                    "Make one with: sketchhash index FOLDER --gallery ADDRESS"
                 )
             described = server.client.describe_collection(name, timeout=server.timeout)
             self.about = str(described["description"])
@@ -144,7 +148,7 @@ class Collection:
             index = server.client.describe_index(name, "code", timeout=server.timeout)
             if index is None:
                 unfinished = f"The collection {name!r} on {server.address.shown} is not finished"
-                raise BadArgument(f"{unfinished}. Run again: sketchhash gallery copy")
+                raise BadArgument(f"{unfinished}. Run again what began it: sketchhash index, or gallery copy")
             self.clusters = int(index["nlist"]) if index["index_type"] == "BIN_IVF_FLAT" else 0
             server.client.load_collection(name, timeout=server.timeout)
 

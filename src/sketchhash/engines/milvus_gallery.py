@@ -1,7 +1,10 @@
-"""A gallery on Milvus: one collection of photos with their codes, shapes and details, one of thumbnails.
+"""A gallery on Milvus: one collection of photos with all that belongs to them, and thumbnails beside it.
 
-Thumbnails have a collection of their own, so that searching does not carry them. They are written before their
-photos and removed after them: a photo that can be found has one.
+Thumbnails have a collection of their own, so that searching does not carry them, or are files (`thumbnail_stores`).
+They are written before their photos and removed after them: a photo that can be found has one.
+
+Milvus has neither transactions nor sequences. So an id is made from a photo's path and content: whoever stores the same
+file, once more after a crash or at the same time as another, stores the same row.
 """
 
 from __future__ import annotations
@@ -12,8 +15,12 @@ from array import array
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import blake2b
+from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -25,26 +32,38 @@ from numpy.typing import NDArray
 
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.engine_gallery import EngineGallery
-from sketchhash.engines.milvus import Collection, CollectionLayout, Consistency, Kind, MilvusServer, Row, code_of
+from sketchhash.engines.milvus import (
+    LONGEST,
+    Collection,
+    CollectionLayout,
+    Consistency,
+    Kind,
+    MilvusServer,
+    Row,
+    code_of,
+)
 from sketchhash.engines.milvus_index import ExactSearch
+from sketchhash.engines.thumbnail_stores import (
+    THUMBNAIL_LAYOUT,
+    CollectionThumbnails,
+    FileThumbnails,
+    ThumbnailStore,
+)
 from sketchhash.errors import BadArgument, UnknownName
 from sketchhash.gallery.filters import Condition, Filter, LeftOut
-from sketchhash.gallery.photos import PhotoRecord
-from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
+from sketchhash.gallery.photos import PhotoFile, PhotoRecord, absolute, path_range
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample
 from sketchhash.gallery.schema import other_format
-from sketchhash.gallery.writer import DETAILS
+from sketchhash.gallery.writer import DETAILS, Writer
 from sketchhash.imaging.details import Details, moment_of
 from sketchhash.index.protocol import Hits, Wanted
+from sketchhash.model import Model
 from sketchhash.tokens.shape import SHAPE_VERSION
 
-LONGEST = 65_535
-"""Bytes of text in one field of a row."""
-
 _SPECIAL = frozenset("%\"'\\")
-_PIECE = LONGEST - LONGEST % 4  # whole groups of base64
 
 _FORMAT = 1
-_OPTIONS = ("timeout", "tls", "database", "index", "nlist", "nprobe")
+_OPTIONS = ("timeout", "tls", "database", "index", "nlist", "nprobe", "thumbnails")
 _KINDS: Mapping[str, Kind] = {"BIN_FLAT": "BIN_FLAT", "BIN_IVF_FLAT": "BIN_IVF_FLAT"}
 
 # A second for each million photos or so: not with every search.
@@ -58,9 +77,9 @@ _DETAIL_TEXTS = {"camera": 1024, "description": 16_384}
 _DETAIL_NUMBERS = ("has_details", "has_date", "has_place", "taken_at", "width", "height", "sidecars")
 _DETAIL_REALS = ("latitude", "longitude")
 _DETAIL_COLUMNS = (*_DETAIL_TEXTS, *_DETAIL_NUMBERS, *_DETAIL_REALS)
-_PIECES = {"jpeg": LONGEST, "jpeg_end": LONGEST}
-_NO_CODE = bytes(1)  # Milvus has no collection without vectors
 _EPOCH = datetime.fromtimestamp(0, UTC)
+_HASH = {"perceptual": 24}  # "" for none so far, and otherwise ":" and the hash in hexadecimal
+_ID_BITS = 53  # what numbers in a browser hold exactly
 _OVERVIEW_COLUMNS = ("path", "label", "has_label", "indexed_at_us")
 _DATED_COLUMNS = ("has_date", "has_place", "taken_at")
 _FLAGS = {"label": "has_label", "taken_at": "has_date", "latitude": "has_place", "longitude": "has_place"}
@@ -78,13 +97,15 @@ class MilvusGallery(EngineGallery):
         address = server.address
         self._server = server
         self._photo_rows = Collection(server, address.name, consistency)
-        self._thumbnail_rows = Collection(server, _thumbnails(address), consistency)
         super().__init__(address.shown, _model(self._photo_rows, address))
+        self._consistency = consistency
+        self._thumbnails = _thumbnail_store(self._photo_rows)
         probes = address.number("nprobe", 0) if "nprobe" in address.options else None
         self._search = ExactSearch(self._photo_rows, probes)
         self.keeps_shapes = _SHAPE.keys() <= self._photo_rows.columns
         self.keeps_details = self._photo_rows.columns.issuperset(_DETAIL_COLUMNS)
-        named = ("code", *_TEXTS, *_SHAPE, *_NUMBERS, *_DETAIL_COLUMNS)
+        self.keeps_hashes = _HASH.keys() <= self._photo_rows.columns
+        named = ("code", *_TEXTS, *_SHAPE, *_NUMBERS, *_DETAIL_COLUMNS, *_HASH)
         self._columns = [name for name in named if name in self._photo_rows.columns]
         self._turn = Lock()
         self._overview: tuple[float, RowOverview] | None = None
@@ -104,8 +125,9 @@ class MilvusGallery(EngineGallery):
         server = MilvusServer(address)
         try:
             if model is not None:
-                Collection.create(server, _thumbnails(address), CollectionLayout(8, _PIECES))
-                Collection.create(server, address.name, _layout(address, model))
+                if "thumbnails" not in address.options:
+                    Collection.create(server, _thumbnail_collection(address.name), THUMBNAIL_LAYOUT)
+                _require_place(Collection.create(server, address.name, _layout(address, model)), address)
             return cls(server, consistency)
         except BaseException:
             server.close()
@@ -161,22 +183,61 @@ class MilvusGallery(EngineGallery):
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the small JPEGs of some photos."""
-        found = self._thumbnail_rows.rows(ids, list(_PIECES))
-        return {photo: bytes_of(row["jpeg"], row["jpeg_end"]) for photo, row in found.items()}
+        return self._thumbnails.get(ids)
 
-    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
-        """Write photos; after an error some of them may be there, and all may be put again."""
-        self._thumbnail_rows.put([_thumbnail_row(row.photo.id, thumbnails[row.photo.id]) for row in rows])
+    @property
+    def opener(self) -> Opener:
+        """A function that opens the gallery in another process, to write to it at the same time."""
+        return partial(MilvusGallery.create, self._server.address.text, self.model)
+
+    @contextmanager
+    def writing(self, model: Model | None = None) -> Iterator[MilvusWriter]:
+        """Change the gallery: what the writer does is kept as it does it; see `OpenGallery.writing`."""
+        self.require(model)
+        yield MilvusWriter(self)
+
+    def photos_at(self, paths: Sequence[Path]) -> dict[Path, PhotoRow]:
+        """Return the rows of the photos at some absolute paths."""
+        return {row.photo.path: row for row in self.selected(_any_of("path", map(_stored_path, paths)))}
+
+    def within(self, place: Path) -> Iterator[PhotoRecord]:
+        """Yield the photo at ``place``, or those at any depth below it."""
+        start, end = (stored_text(each) for each in path_range(place))
+        below = f'(path > "{start}" and path < "{end}")'
+        return (row.photo for row in self.selected(f'path == "{_stored_path(absolute(place))}" or {below}'))
+
+    def has_content(self, sha256: str) -> bool:
+        """Tell whether a photo with this content is in the gallery."""
+        return self._photo_rows.count(f'sha256 == "{sha256}"') > 0
+
+    def without_hash(self, most: int) -> list[int]:
+        """Return the ids of at most ``most`` photos that have no perceptual hash."""
+        pages = self._photo_rows.selected('perceptual == ""', []) if self.keeps_hashes else iter(())
+        return [row["id"] for row in islice(chain.from_iterable(pages), most)]
+
+    def count_without_shape(self) -> int:
+        """Count the photos that have no shape."""
+        return self._photo_rows.count('shape == ""') if self.keeps_shapes else 0
+
+    def selected(self, condition: str) -> Iterator[PhotoRow]:
+        """Yield the rows that fulfil a condition as Milvus has them."""
+        for page in self._photo_rows.selected(condition, self._columns):
+            yield from map(_photo_row, page)
+
+    def put(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write photos after their thumbnails; after an error some may be there, and all may be put again."""
+        self._thumbnails.put({row.photo.id: thumbnails[row.photo.id] for row in rows if row.photo.id in thumbnails})
         self._photo_rows.put([{name: row[name] for name in ("id", *self._columns)} for row in map(_milvus_row, rows)])
 
-    def remove_photos(self, ids: Sequence[int]) -> None:
-        """Remove photos by id."""
+    def drop(self, ids: Sequence[int]) -> None:
+        """Remove photos before their thumbnails."""
         self._photo_rows.remove(ids)
-        self._thumbnail_rows.remove(ids)
+        self._thumbnails.remove(ids)
 
     def settle(self) -> None:
-        """Make Milvus index new codes."""
+        """Make Milvus index new codes, and count anew when that is asked for."""
         self._photo_rows.settle()
+        self._overview = None
 
     def prepare_search(self, lasting: bool = False) -> None:
         """Count the photos; if ``lasting``, read all of them once, so that no later question has to."""
@@ -226,6 +287,68 @@ class MilvusGallery(EngineGallery):
             if last is None or (oldest is not None and monotonic() - last[0] >= oldest):
                 last = self._overview = monotonic(), RowOverview.of(self._photo_rows.pages(columns))
             return last[1]
+
+
+class MilvusWriter(Writer):
+    """Changes a gallery, call by call; get one from `MilvusGallery.writing`."""
+
+    def __init__(self, gallery: MilvusGallery) -> None:
+        """Write to a gallery that was opened to be written."""
+        self._gallery = gallery
+        self._taken: set[int] = set()
+
+    def find(self, files: Sequence[PhotoFile]) -> list[PhotoRow]:
+        """Return the rows at the path of any of the files, or with the content of any."""
+        conditions = [
+            _any_of("path", (_stored_path(file.path) for file in files)),
+            _any_of("sha256", (file.sha256 for file in files)),
+            f"id in {[made_id(file) for file in files]}",
+        ]
+        found = list(self._gallery.selected(" or ".join(conditions)))
+        self._taken.update(row.photo.id for row in found)
+        wanted = {file.path for file in files}, {file.sha256 for file in files}
+        return [row for row in found if row.photo.path in wanted[0] or row.photo.sha256 in wanted[1]]
+
+    def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
+        """Return the rows of some ids, by id."""
+        return self._gallery.rows(ids)
+
+    def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the small JPEGs of some photos."""
+        return self._gallery.thumbnails(ids)
+
+    def new_id(self, file: PhotoFile) -> int:
+        """Return an id that is made from the file; another if a photo that moved away, or any other, has that."""
+        attempt = 0
+        while (photo := made_id(file, attempt)) in self._taken or (attempt and self._gallery.rows([photo])):
+            attempt += 1
+        self._taken.add(photo)
+        return photo
+
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write rows; those with the same ids are replaced, and keep their thumbnails if none is given."""
+        self._gallery.put(rows, thumbnails)
+
+    def remove(self, photos: Iterable[int]) -> int:
+        """Remove photos by id, and count those that were there."""
+        ids = list(photos)
+        there = len(self._gallery.rows(ids)) if ids else 0
+        self._gallery.drop(ids)
+        return there
+
+    def start_over(self, model: Model) -> None:
+        """Refuse: a collection holds codes of one width, and cannot be emptied and changed at once."""
+        raise BadArgument(
+            f"A gallery on Milvus cannot start over with another model, {GalleryModel.of(model)}. "
+            "Name another collection, or drop this one first."
+        )
+
+
+def made_id(file: PhotoFile, attempt: int = 0) -> int:
+    """Return an id that follows from a file's path and content, 1 or more."""
+    text = b"%d\0%s\0%s" % (attempt, file.sha256.encode(), os.fsencode(file.path))
+    digest = blake2b(text, digest_size=8).digest()
+    return int.from_bytes(digest, "big") % ((1 << _ID_BITS) - 1) + 1
 
 
 @dataclass
@@ -302,21 +425,6 @@ def name_of(text: str) -> bytes:
     return unquote_to_bytes(text)
 
 
-def stored_bytes(content: bytes) -> tuple[str, str]:
-    """Write bytes as two texts, the second usually empty: one field has no room for the largest thumbnails."""
-    text = b64encode(content).decode("ascii")
-    return text[:_PIECE], text[_PIECE:]
-
-
-def bytes_of(first: str, second: str) -> bytes:
-    r"""Return the bytes that were stored as two texts.
-
-    >>> bytes_of(*stored_bytes(b"\x00\xff"))
-    b'\x00\xff'
-    """
-    return b64decode(first + second)
-
-
 def _escaped(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
@@ -332,18 +440,49 @@ def _parsed(text: str) -> Address:
     return address
 
 
-def _thumbnails(address: Address) -> str:
-    return f"{address.name}_thumbnails"
+def _any_of(column: str, texts: Iterable[str]) -> str:
+    listed = ", ".join(f'"{text}"' for text in texts)
+    return f"{column} in [{listed}]"
+
+
+def _stored_path(path: Path) -> str:
+    return stored_text(os.fsencode(path))
+
+
+def _thumbnail_collection(name: str) -> str:
+    return f"{name}_thumbnails"
+
+
+def _thumbnail_store(photos: Collection) -> ThumbnailStore:
+    """Open what the gallery's own description names: everybody finds the same, whatever their address says."""
+    url = _about(photos).get("thumbnails")
+    if url is not None:
+        return FileThumbnails(url)
+    return CollectionThumbnails(Collection(photos.server, _thumbnail_collection(photos.name), photos.consistency))
+
+
+def _require_place(photos: Collection, address: Address) -> None:
+    wanted, kept = address.options.get("thumbnails"), _about(photos).get("thumbnails")
+    if wanted is not None and wanted != kept:
+        where = "in Milvus itself" if kept is None else f"at {kept}"
+        raise BadArgument(
+            f"The gallery {address.shown} keeps its thumbnails {where}, which cannot be changed. "
+            "Leave thumbnails= out of its address, or copy the gallery to another."
+        )
 
 
 def _layout(address: Address, model: GalleryModel) -> CollectionLayout:
     name = address.options.get("index", "BIN_FLAT")
     if name not in _KINDS:
         raise UnknownName("index of Milvus", name, _KINDS)
-    about = json.dumps({"sketchhash": _FORMAT, "model": model.name, "fingerprint": model.fingerprint})
+    described = {"sketchhash": _FORMAT, "model": model.name, "fingerprint": model.fingerprint}
+    if "thumbnails" in address.options:
+        FileThumbnails(address.options["thumbnails"])  # before a collection is made for it
+        described["thumbnails"] = address.options["thumbnails"]
+    about = json.dumps(described)
     return CollectionLayout(
         model.bits,
-        _TEXTS | _SHAPE | _DETAIL_TEXTS,
+        _TEXTS | _SHAPE | _DETAIL_TEXTS | _HASH,
         (*_NUMBERS, *_DETAIL_NUMBERS),
         _DETAIL_REALS,
         about,
@@ -352,20 +491,23 @@ def _layout(address: Address, model: GalleryModel) -> CollectionLayout:
     )
 
 
-def _model(collection: Collection, address: Address) -> GalleryModel:
+def _about(collection: Collection) -> dict[str, Any]:
     try:
         about = json.loads(collection.about)
+    except ValueError:
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _model(collection: Collection, address: Address) -> GalleryModel:
+    about = _about(collection)
+    try:
         version, name, fingerprint = about["sketchhash"], about["model"], about["fingerprint"]
     except (ValueError, TypeError, KeyError) as problem:
         raise BadArgument(f"The collection at {address.shown} is not a sketchhash gallery. Name another.") from problem
     if version != _FORMAT:
         raise other_format(address.shown, version, _FORMAT)
     return GalleryModel(name, fingerprint, collection.bits)
-
-
-def _thumbnail_row(photo_id: int, jpeg: bytes) -> Row:
-    first, second = stored_bytes(jpeg)
-    return {"id": photo_id, "code": _NO_CODE, "jpeg": first, "jpeg_end": second}
 
 
 def _milvus_row(row: PhotoRow) -> Row:
@@ -381,6 +523,7 @@ def _milvus_row(row: PhotoRow) -> Row:
         "size": photo.size,
         "mtime_ns": photo.mtime_ns,
         "indexed_at_us": (photo.indexed_at - _EPOCH) // timedelta(microseconds=1),
+        "perceptual": "" if row.perceptual is None else f":{row.perceptual.hex()}",
         **_detail_columns(row.details),
     }
 
@@ -438,7 +581,8 @@ def _photo_row(row: Row) -> PhotoRow:
     )
     version, _, shape = row.get("shape", "").partition(":")
     kept = b64decode(shape) if version == str(SHAPE_VERSION) else None
-    return PhotoRow(photo, code_of(row), kept, _details(row))
+    is_hashed, perceptual = row.get("perceptual", "")[:1], row.get("perceptual", "")[1:]
+    return PhotoRow(photo, code_of(row), kept, _details(row), bytes.fromhex(perceptual) if is_hashed else None)
 
 
 def _when(microseconds: int) -> datetime:

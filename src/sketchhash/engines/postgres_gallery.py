@@ -6,8 +6,10 @@ Each batch of changes is one transaction, and raises the revision, so that count
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -17,14 +19,15 @@ from numpy.typing import NDArray
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.engine_gallery import EngineGallery
 from sketchhash.engines.postgres import CodeTable, Database, packed
-from sketchhash.errors import BadArgument
+from sketchhash.errors import BadArgument, BusyGallery, IncompatibleGallery
 from sketchhash.gallery.filters import Filter, LeftOut
-from sketchhash.gallery.photos import PhotoRecord
-from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, PhotoRow, Sample
-from sketchhash.gallery.schema import other_format
-from sketchhash.gallery.writer import DETAILS
+from sketchhash.gallery.photos import PhotoFile, PhotoRecord, absolute, path_range
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample
+from sketchhash.gallery.schema import PATIENCE, other_format
+from sketchhash.gallery.writer import DETAILS, Writer
 from sketchhash.imaging.details import Details, moment_of
 from sketchhash.index.protocol import Hits, Wanted
+from sketchhash.model import Model
 from sketchhash.tokens.shape import SHAPE_VERSION
 
 _T = TypeVar("_T")
@@ -66,14 +69,21 @@ _DETAILS = (
     "CREATE INDEX IF NOT EXISTS details_by_date ON details (taken_at)",
     "CREATE INDEX IF NOT EXISTS details_by_place ON details (latitude, longitude)",
 )
+_HASHES = """CREATE TABLE IF NOT EXISTS perceptual_hashes (
+        photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
+        hash bytea NOT NULL
+    )"""
+# Made when a gallery of an older version is opened to be written: `find` looks for contents.
+_BY_CONTENT = "CREATE INDEX IF NOT EXISTS photos_by_content ON photos (sha256)"
 _DETAIL_NAMES = ("photo", *DETAILS.split(", "))
-# Galleries of before there were shapes or details have neither table.
+# Galleries of before there were shapes, details or hashes have no such tables.
 _NO_SHAPES = "(SELECT NULL::bigint AS photo, 0 AS version, NULL::bytea AS shape WHERE FALSE) AS shapes"
 _NO_DETAILS = f"(SELECT {', '.join(f'NULL::bigint AS {name}' for name in _DETAIL_NAMES)} WHERE FALSE) AS details"
+_NO_HASHES = "(SELECT NULL::bigint AS photo, NULL::bytea AS hash WHERE FALSE) AS perceptual_hashes"
 _ROWS = f"""
-    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape, {DETAILS}
+    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape, hash, {DETAILS}
     FROM photos JOIN codes USING (id) LEFT JOIN {{shapes}} ON shapes.photo = id AND version = {SHAPE_VERSION}
-    LEFT JOIN {{details}} ON details.photo = id
+    LEFT JOIN {{details}} ON details.photo = id LEFT JOIN {{hashes}} ON perceptual_hashes.photo = id
 """
 _COUNTS = """
     SELECT count(*), max(indexed_at), count(taken_at), count(latitude), min(taken_at), max(taken_at)
@@ -84,6 +94,15 @@ _PUT = """
 """
 _PUT_DETAILS = f"""
     INSERT INTO details ({", ".join(_DETAIL_NAMES)}) VALUES ({", ".join(["%s"] * len(_DETAIL_NAMES))})
+"""
+_THUMBNAILS = "SELECT photo, jpeg FROM thumbnails WHERE photo = ANY(%s::bigint[])"
+# The greatest that there ever was, kept beside the rows: no id is used again.
+_NEW_ID = """
+    INSERT INTO settings (name, value)
+    VALUES ('last_id', (SELECT (coalesce(max(id), 0) + 1)::text FROM photos))
+    ON CONFLICT (name) DO UPDATE
+    SET value = (greatest(settings.value::bigint, (SELECT coalesce(max(id), 0) FROM photos)) + 1)::text
+    RETURNING value::bigint
 """
 _LABELS = """
     SELECT label, count(*) FROM photos WHERE label IS NOT NULL GROUP BY label ORDER BY label COLLATE "C"
@@ -119,20 +138,27 @@ class PostgresGallery(EngineGallery):
         if not database.rows("SELECT to_regclass(%s)", f"{database.schema}.settings")[0][0]:
             raise BadArgument(
                 f"There is no gallery {database.schema!r} at {database.address.shown}. "
-                "Make one with: sketchhash gallery copy"
+                "Make one with: sketchhash index FOLDER --gallery ADDRESS"
             )
         settings = dict(database.rows("SELECT name, value FROM settings"))
         if settings["format"] != _FORMAT:
             raise other_format(database.address.shown, int(settings["format"]), int(_FORMAT))
         model = GalleryModel(settings["model"], settings["fingerprint"], int(settings["bits"]))
         super().__init__(f"{database.address.shown} ({database.schema})", model)
-        self._codes = _code_table(database, model)
+        self.code_table = _code_table(database, model)
         self._counted = "", 0
         # A gallery of before there were shapes has them once it was copied to again.
         (self.keeps_shapes,) = database.rows("SELECT to_regclass(%s) IS NOT NULL", f"{database.schema}.shapes")[0]
         (self.keeps_details,) = database.rows("SELECT to_regclass(%s) IS NOT NULL", f"{database.schema}.details")[0]
+        (self.keeps_hashes,) = database.rows(
+            "SELECT to_regclass(%s) IS NOT NULL", f"{database.schema}.perceptual_hashes"
+        )[0]
         self._details = "details" if self.keeps_details else _NO_DETAILS
-        self._rows = _ROWS.format(shapes="shapes" if self.keeps_shapes else _NO_SHAPES, details=self._details)
+        self.row_query = _ROWS.format(
+            shapes="shapes" if self.keeps_shapes else _NO_SHAPES,
+            details=self._details,
+            hashes="perceptual_hashes" if self.keeps_hashes else _NO_HASHES,
+        )
 
     @classmethod
     def open(cls, address: str) -> Self:
@@ -158,7 +184,7 @@ class PostgresGallery(EngineGallery):
                         "INSERT INTO settings (name, value) VALUES (%s, %s)",
                         [*about.items(), ("format", _FORMAT), ("revision", "0")],
                     )
-            for statement in (_SHAPES, *_DETAILS):
+            for statement in (_SHAPES, *_DETAILS, _HASHES, _BY_CONTENT):
                 connection.execute(statement)
         return cls(database)
 
@@ -184,7 +210,7 @@ class PostgresGallery(EngineGallery):
             found = np.array(places, dtype=[("id", np.int64), ("latitude", np.float64), ("longitude", np.float64)])
             inside = found["id"][only.near.contains(found["latitude"], found["longitude"])]
             among, values = "WHERE id = ANY(%s::bigint[])", [inside.tolist()]
-        (hits,) = self._codes.nearest(query, Wanted(k, self.model.bits), among, values)
+        (hits,) = self.code_table.nearest(query, Wanted(k, self.model.bits), among, values)
         return hits
 
     def left_out(self, only: Filter) -> LeftOut:
@@ -201,46 +227,81 @@ class PostgresGallery(EngineGallery):
 
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
         """Return the rows of some ids, by id."""
-        found = self._database.rows(f"{self._rows} WHERE id = ANY(%s::bigint[])", list(ids))
+        found = self._database.rows(f"{self.row_query} WHERE id = ANY(%s::bigint[])", list(ids))
         return {columns[0]: _row(columns) for columns in found}
 
     def pages(self) -> Iterator[list[PhotoRow]]:
         """Yield all rows, by id, in pages."""
         last = -(2**63)
-        while page := self._database.rows(f"{self._rows} WHERE id > %s ORDER BY id LIMIT %s", last, _PAGE):
+        while page := self._database.rows(f"{self.row_query} WHERE id > %s ORDER BY id LIMIT %s", last, _PAGE):
             yield [_row(columns) for columns in page]
             last = page[-1][0]
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the small JPEGs of some photos."""
-        query = "SELECT photo, jpeg FROM thumbnails WHERE photo = ANY(%s::bigint[])"
-        return {photo: bytes(jpeg) for photo, jpeg in self._database.rows(query, list(ids))}
+        return {photo: bytes(jpeg) for photo, jpeg in self._database.rows(_THUMBNAILS, list(ids))}
 
-    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
-        """Write photos, all of them or none."""
-        ids = [row.photo.id for row in rows]
-        paths = [os.fsencode(row.photo.path) for row in rows]
-        codes = np.frombuffer(b"".join(row.code for row in rows), dtype=np.uint8).reshape(len(rows), -1)
-        with self._database.transaction() as connection, connection.cursor() as cursor:
-            # Two photos may have exchanged their paths: the one that is not written yet makes room.
-            gone = "SELECT id FROM photos WHERE path = ANY(%s::bytea[])"
-            _remove(cursor, [*ids, *(photo for (photo,) in cursor.execute(gone, [paths]).fetchall())])
-            cursor.executemany(_PUT, [_columns(row.photo) for row in rows])
-            cursor.executemany(
-                "INSERT INTO thumbnails (photo, jpeg) VALUES (%s, %s)", [(each, thumbnails[each]) for each in ids]
-            )
-            self._codes.write(connection, ids, codes)
-            shapes = [(row.photo.id, SHAPE_VERSION, row.shape) for row in rows if row.shape is not None]
-            if self.keeps_shapes:
-                cursor.executemany("INSERT INTO shapes (photo, version, shape) VALUES (%s, %s, %s)", shapes)
-            details = [(row.photo.id, *row.details.columns()) for row in rows if row.details is not None]
-            if self.keeps_details:
-                cursor.executemany(_PUT_DETAILS, details)
+    @property
+    def opener(self) -> Opener:
+        """A function that opens the gallery in another process, to write to it at the same time."""
+        return partial(PostgresGallery.create, self._database.address.text, self.model)
 
-    def remove_photos(self, ids: Sequence[int]) -> None:
-        """Remove photos by id."""
+    @contextmanager
+    def writing(self, model: Model | None = None) -> Iterator[PostgresWriter]:
+        """Change the gallery: all that the writer does is kept at the end of the block, or none of it.
+
+        Writers take turns, each for as long as a batch takes to be written.
+        """
+        self.require(model)
         with self._database.transaction() as connection, connection.cursor() as cursor:
-            _remove(cursor, ids)
+            try:
+                cursor.execute(f"SET LOCAL lock_timeout = '{PATIENCE}s'")
+                cursor.execute("UPDATE settings SET value = (value::bigint + 1)::text WHERE name = 'revision'")
+            except self._database.errors.LockNotAvailable as problem:
+                raise BusyGallery(
+                    f"Another process is writing to {self.place}. Try again when it has finished."
+                ) from problem
+            ((fingerprint,),) = cursor.execute("SELECT value FROM settings WHERE name = 'fingerprint'").fetchall()
+            if fingerprint != self.model.fingerprint:
+                raise IncompatibleGallery(
+                    f"The gallery {self.place} was indexed again with another model. Open it again with that model."
+                )
+            yield PostgresWriter(self, connection, cursor)
+
+    def photos_at(self, paths: Sequence[Path]) -> dict[Path, PhotoRow]:
+        """Return the rows of the photos at some absolute paths."""
+        names = [os.fsencode(path) for path in paths]
+        found = self._database.rows(f"{self.row_query} WHERE path = ANY(%s::bytea[])", names)
+        return {row.photo.path: row for row in map(_row, found)}
+
+    def within(self, place: Path) -> Iterator[PhotoRecord]:
+        """Yield the photo at ``place``, or those at any depth below it."""
+        found = self._database.rows(f"{self.row_query} WHERE path = %s", os.fsencode(absolute(place)))
+        yield from (_row(columns).photo for columns in found)
+        last, end = path_range(place)
+        query = f"{self.row_query} WHERE path > %s AND path < %s ORDER BY path LIMIT %s"
+        while page := self._database.rows(query, last, end, _PAGE):
+            yield from (_row(columns).photo for columns in page)
+            last = bytes(page[-1][1])
+
+    def has_content(self, sha256: str) -> bool:
+        """Tell whether a photo with this content is in the gallery."""
+        return bool(self._database.rows("SELECT 1 FROM photos WHERE sha256 = %s LIMIT 1", bytes.fromhex(sha256)))
+
+    def without_hash(self, most: int) -> list[int]:
+        """Return the ids of at most ``most`` photos that have no perceptual hash."""
+        if not self.keeps_hashes:
+            return []
+        query = """SELECT id FROM photos LEFT JOIN perceptual_hashes ON photo = id WHERE hash IS NULL
+            ORDER BY id LIMIT %s"""
+        return [photo for (photo,) in self._database.rows(query, most)]
+
+    def count_without_shape(self) -> int:
+        """Count the photos that have no shape."""
+        if not self.keeps_shapes:
+            return 0
+        query = "SELECT count(*) FROM photos LEFT JOIN shapes ON photo = id AND version = %s WHERE shape IS NULL"
+        return int(self._database.rows(query, SHAPE_VERSION)[0][0])
 
     def revision(self) -> str:
         """Return the number of changes so far."""
@@ -283,6 +344,81 @@ class PostgresGallery(EngineGallery):
         )
 
 
+class PostgresWriter(Writer):
+    """Changes a gallery inside a transaction; get one from `PostgresGallery.writing`."""
+
+    def __init__(self, gallery: PostgresGallery, connection: Any, cursor: Any) -> None:  # noqa: ANN401
+        """Write through a connection that is in a transaction."""
+        self._gallery = gallery
+        self._connection = connection
+        self._cursor = cursor
+
+    def find(self, files: Sequence[PhotoFile]) -> list[PhotoRow]:
+        """Return the rows at the path of any of the files, or with the content of any."""
+        paths, contents = [os.fsencode(file.path) for file in files], [bytes.fromhex(file.sha256) for file in files]
+        return self._rows("path = ANY(%s::bytea[]) OR sha256 = ANY(%s::bytea[])", paths, contents)
+
+    def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
+        """Return the rows of some ids, by id."""
+        return {row.photo.id: row for row in self._rows("id = ANY(%s::bigint[])", list(ids))}
+
+    def thumbnails(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the small JPEGs of some photos."""
+        return {photo: bytes(jpeg) for photo, jpeg in self._cursor.execute(_THUMBNAILS, [list(ids)]).fetchall()}
+
+    def new_id(self, file: PhotoFile) -> int:
+        """Return the next id; no other writer is at work."""
+        ((last,),) = self._cursor.execute(_NEW_ID).fetchall()
+        return int(last)
+
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write rows; those with the same ids are replaced, and keep their thumbnails if none is given."""
+        if not rows:
+            return
+        gallery, cursor = self._gallery, self._cursor
+        ids = [row.photo.id for row in rows]
+        kept = self.thumbnails([each for each in ids if each not in thumbnails])
+        # Two photos may have exchanged their paths: the one that is not written yet makes room.
+        gone = "SELECT id FROM photos WHERE path = ANY(%s::bytea[])"
+        others = cursor.execute(gone, [[os.fsencode(row.photo.path) for row in rows]]).fetchall()
+        self.remove([*ids, *(photo for (photo,) in others)])
+        cursor.executemany(_PUT, [_columns(row.photo) for row in rows])
+        small = [(each, thumbnails.get(each) or kept.get(each)) for each in ids]
+        cursor.executemany("INSERT INTO thumbnails (photo, jpeg) VALUES (%s, %s)", [each for each in small if each[1]])
+        codes = np.frombuffer(b"".join(row.code for row in rows), dtype=np.uint8).reshape(len(rows), -1)
+        gallery.code_table.write(self._connection, ids, codes)
+        if gallery.keeps_shapes:
+            shapes = [(row.photo.id, SHAPE_VERSION, row.shape) for row in rows if row.shape is not None]
+            cursor.executemany("INSERT INTO shapes (photo, version, shape) VALUES (%s, %s, %s)", shapes)
+        if gallery.keeps_details:
+            details = [(row.photo.id, *row.details.columns()) for row in rows if row.details is not None]
+            cursor.executemany(_PUT_DETAILS, details)
+        if gallery.keeps_hashes:
+            hashes = [(row.photo.id, row.perceptual) for row in rows if row.perceptual is not None]
+            cursor.executemany("INSERT INTO perceptual_hashes (photo, hash) VALUES (%s, %s)", hashes)
+
+    def remove(self, photos: Iterable[int]) -> int:
+        """Remove photos by id, and count those that were there."""
+        ids = list(photos)
+        for table, key in (("codes", "id"), ("thumbnails", "photo"), ("photos", "id")):
+            self._cursor.execute(f"DELETE FROM {table} WHERE {key} = ANY(%s::bigint[])", [ids])
+        return int(self._cursor.rowcount)
+
+    def start_over(self, model: Model) -> None:
+        """Remove every photo, and expect codes of ``model`` from now on."""
+        described = GalleryModel.of(model)
+        for table in ("codes", "thumbnails", "photos"):
+            self._cursor.execute(f"DELETE FROM {table}")
+        self._cursor.execute(f"ALTER TABLE codes ALTER COLUMN code TYPE bit({int(described.bits)})")
+        about = {"model": described.name, "fingerprint": described.fingerprint, "bits": str(described.bits)}
+        for name, value in about.items():
+            self._cursor.execute("UPDATE settings SET value = %s WHERE name = %s", [value, name])
+
+    def _rows(self, condition: str, *values: object) -> list[PhotoRow]:
+        found = self._cursor.execute(f"{self._gallery.row_query} WHERE {condition} ORDER BY id", values).fetchall()
+        return [_row(columns) for columns in found]
+
+
 def _code_table(database: Database, model: GalleryModel) -> CodeTable:
     return CodeTable(database, model.bits, hnsw=database.address.options.get("hnsw", "0") != "0")
 
@@ -302,19 +438,13 @@ def _where(only: Filter) -> tuple[str, list[object]]:
     return written or "TRUE", [value for _, _, value in conditions]
 
 
-def _remove(cursor: Any, ids: Sequence[int]) -> None:  # noqa: ANN401 - a cursor in a transaction
-    cursor.execute("UPDATE settings SET value = (value::bigint + 1)::text WHERE name = 'revision'")
-    for table, key in (("photos", "id"), ("codes", "id"), ("thumbnails", "photo")):
-        cursor.execute(f"DELETE FROM {table} WHERE {key} = ANY(%s::bigint[])", [list(ids)])
-
-
 def _columns(photo: PhotoRecord) -> tuple[object, ...]:
     content = bytes.fromhex(photo.sha256)
     return (photo.id, os.fsencode(photo.path), content, photo.size, photo.mtime_ns, photo.label, photo.indexed_at)
 
 
 def _row(columns: Sequence[Any]) -> PhotoRow:
-    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape, *details = columns
+    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape, perceptual, *details = columns
     when: datetime = indexed_at.astimezone(UTC)
     place = Path(os.fsdecode(bytes(path)))
     return PhotoRow(
@@ -322,4 +452,5 @@ def _row(columns: Sequence[Any]) -> PhotoRow:
         packed(code),
         None if shape is None else bytes(shape),
         None if details[-1] is None else Details.of_columns(details),  # all rows of details have sidecars
+        None if perceptual is None else bytes(perceptual),
     )

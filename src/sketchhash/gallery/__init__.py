@@ -3,10 +3,11 @@
     folders ──► photos (walk, read) ──► indexing (workers encode) ──► database ──► memory_index ──► search ──► hits
 
 `GalleryFile` opens or makes the file, `index` and `watch_folders` bring it up to date with folders, and a `Searcher`
-answers drawings while they do. `verify`, `exact_duplicates`, `near_duplicates` and `fill_shapes` look after it. An
+answers drawings while they do. `verify`, `find_copies`, `fill_shapes` and `fill_hashes` look after it. An
 `OpenGallery` may as well be kept on an engine: see `sketchhash.engines`.
 """
 
+from sketchhash.gallery.copies import COPY_RADIUS, Copy, CopyGroup, find_copies
 from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut, Near, Period
 from sketchhash.gallery.indexing import (
@@ -23,14 +24,17 @@ from sketchhash.gallery.indexing import (
 from sketchhash.gallery.photos import Failure, PhotoFile, PhotoRecord
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, OpenGallery, PhotoRow, Sample
 from sketchhash.gallery.search import Answer, Picture, Prepared, Query, Searcher
-from sketchhash.gallery.upkeep import Checked, PhotoProblem, exact_duplicates, fill_shapes, near_duplicates, verify
+from sketchhash.gallery.upkeep import Checked, PhotoProblem, fill_hashes, fill_shapes, verify
 from sketchhash.gallery.watch import watch_folders
 from sketchhash.gallery.workers import WorkerProcesses, Workers, WorkerThreads
 
 __all__ = [
+    "COPY_RADIUS",
     "EVERYTHING",
     "Answer",
     "Checked",
+    "Copy",
+    "CopyGroup",
     "Event",
     "Failure",
     "Filter",
@@ -59,11 +63,11 @@ __all__ = [
     "WorkerProcesses",
     "WorkerThreads",
     "Workers",
-    "exact_duplicates",
+    "fill_hashes",
     "fill_shapes",
+    "find_copies",
     "index",
     "index_events",
-    "near_duplicates",
     "require_places",
     "verify",
     "watch_folders",

@@ -1,6 +1,6 @@
 """A gallery in one SQLite file: photos with their codes, shapes, details and thumbnails.
 
-All SQL is here, in `schema` (tables, migrations) and in `writer` (what indexing changes).
+All SQL is here, in `schema` (tables, migrations) and in `file_writer` (what changes).
 
 Any number of processes may read while one writes; writers take turns. All that belongs to a photo is written in
 one transaction, so a gallery never holds half of one, whenever its writer is killed.
@@ -24,13 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnwritableState
+from sketchhash.gallery.file_writer import FileWriter
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.memory_index import MemoryIndex
 from sketchhash.gallery.photos import PhotoRecord, absolute, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
 from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction
 from sketchhash.gallery.soundness import damaged, valued
-from sketchhash.gallery.writer import DETAILS, Writer
+from sketchhash.gallery.writer import DETAILS
 from sketchhash.imaging.details import Details, moment_of
 from sketchhash.model import Model
 from sketchhash.tokens.shape import SHAPE_BYTES, SHAPE_VERSION, ShapeQuery
@@ -60,19 +61,8 @@ _AT_PLACES = """
 """
 _SHAPE_OF = f"(SELECT shape FROM shapes WHERE shapes.photo = id AND version = {SHAPE_VERSION})"
 _LACKS_SHAPE = f"NOT EXISTS (SELECT 1 FROM shapes WHERE shapes.photo = id AND version = {SHAPE_VERSION})"
-_EQUAL_FILES = f"""
-    SELECT {_COLUMNS} FROM photos
-    WHERE sha256 IN (SELECT sha256 FROM photos GROUP BY sha256 HAVING count(*) > 1)
-    ORDER BY id
-"""
-# Two photos may have exchanged their paths: the one that is not written yet makes room.
-_MAKE_ROOM = "UPDATE photos SET path = CAST(x'00' || id AS BLOB) WHERE path = ? AND id <> ?"
-_PUT_PHOTO = """
-    INSERT INTO photos (id, path, sha256, size, mtime_ns, label, indexed_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET path = excluded.path, sha256 = excluded.sha256, size = excluded.size,
-    mtime_ns = excluded.mtime_ns, label = excluded.label, indexed_at = excluded.indexed_at
-"""
-_PUT_CODE = "INSERT INTO codes (photo, code) VALUES (?, ?) ON CONFLICT (photo) DO UPDATE SET code = excluded.code"
+_HASH_OF = "(SELECT hash FROM perceptual_hashes WHERE perceptual_hashes.photo = id)"
+_LACKS_HASH = "NOT EXISTS (SELECT 1 FROM perceptual_hashes WHERE perceptual_hashes.photo = id)"
 
 
 class Shown(NamedTuple):
@@ -102,7 +92,7 @@ class GalleryFile:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         """Wrap an open connection."""
         self.path = path
-        self._connection = connection
+        self.connection = connection
         self._turn = RLock()
         self._opening = RLock()
         self._counting: GalleryFile | None = None
@@ -144,7 +134,7 @@ class GalleryFile:
                 self._memory.close()
             if self._counting is not None:
                 self._counting.close()
-        self._connection.close()
+        self.connection.close()
 
     def __enter__(self) -> Self:
         """Close the file at the end of the ``with`` block."""
@@ -165,7 +155,7 @@ class GalleryFile:
     def model(self) -> GalleryModel:
         """The model that encoded the photos."""
         with self._turn, explained(self.path):
-            return read_model(self._connection)
+            return read_model(self.connection)
 
     @property
     def keeps_shapes(self) -> bool:
@@ -176,6 +166,16 @@ class GalleryFile:
     def keeps_details(self) -> bool:
         """Whether there is a table of details: an old file that cannot be written has none."""
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'details'"))
+
+    @property
+    def keeps_hashes(self) -> bool:
+        """Whether there is a table of perceptual hashes: an old file that cannot be written has none."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'perceptual_hashes'"))
+
+    @property
+    def opener(self) -> None:
+        """Nothing: one process writes a file at a time."""
+        return
 
     def require(self, model: Model | None) -> None:
         """Raise `IncompatibleGallery` if the codes come from another model; None stands for any."""
@@ -272,11 +272,6 @@ class GalleryFile:
             yield from page
             last = os.fsencode(page[-1].path)
 
-    def with_equal_files(self) -> list[PhotoRecord]:
-        """Return the photos whose content another photo has too, by id."""
-        with valued(self.path):
-            return [_record(row) for row in self.rows(_EQUAL_FILES)]
-
     def ids_in(self, only: Filter) -> NDArray[np.int64]:
         """Return the ids, ascending, of the photos that pass a filter."""
         conditions, wanted = _where(only)
@@ -315,17 +310,26 @@ class GalleryFile:
         query = f"SELECT photo, shape FROM shapes WHERE photo IN {_THESE} AND version = ? AND length(shape) = ?"
         return dict(self.rows(query, json.dumps(list(ids)), SHAPE_VERSION, SHAPE_BYTES))
 
-    def without_shape(self, after: int, most: int) -> list[int]:
-        """Return the ids above ``after``, ascending, of at most ``most`` photos that have no shape."""
-        query = f"SELECT id FROM photos WHERE id > ? AND {_LACKS_SHAPE} ORDER BY id LIMIT ?"
-        return [photo for (photo,) in self.rows(query, after, most)] if self.keeps_shapes else []
-
     def count_without_shape(self) -> int:
         """Count the photos that have no shape; in a file without room for shapes none is missing."""
         if not self.keeps_shapes:
             return 0
         ((photos,),) = self.rows(f"SELECT count(*) FROM photos WHERE {_LACKS_SHAPE}")
         return int(photos)
+
+    def perceptual_hashes(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the perceptual hashes of some photos, by id; those without one are left out."""
+        if self._memory is not None:  # what a search needs does not wait for other questions
+            return self._memory.perceptual_hashes(ids)
+        if not self.keeps_hashes:
+            return {}
+        query = f"SELECT photo, hash FROM perceptual_hashes WHERE photo IN {_THESE}"
+        return dict(self.rows(query, json.dumps(list(ids))))
+
+    def without_hash(self, most: int) -> list[int]:
+        """Return the ids, ascending, of at most ``most`` photos that have no perceptual hash."""
+        query = f"SELECT id FROM photos WHERE {_LACKS_HASH} ORDER BY id LIMIT ?"
+        return [photo for (photo,) in self.rows(query, most)] if self.keeps_hashes else []
 
     def read_codes(self, after: int = 0) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the ids, ascending, and the codes ``(photos, bits // 8)`` of photos with ids above ``after``."""
@@ -350,7 +354,7 @@ class GalleryFile:
     def revision(self) -> tuple[int, int]:
         """Return two numbers that stay the same only while the gallery does not change."""
         ((by_others,),) = self.rows("PRAGMA data_version")
-        return by_others, self._connection.total_changes
+        return by_others, self.connection.total_changes
 
     def state(self) -> State:
         """Return the current state."""
@@ -409,7 +413,7 @@ class GalleryFile:
 
     def _counted(self) -> GalleryFile:
         """Return a connection for long counts, so that looking up photos does not wait for them."""
-        if self._connection.in_transaction:  # inside a snapshot, everything is of one state
+        if self.connection.in_transaction:  # inside a snapshot, everything is of one state
             return self
         with self._opening:
             if self._counting is None:
@@ -418,21 +422,34 @@ class GalleryFile:
 
     def pages(self) -> Iterator[list[PhotoRow]]:
         """Yield all rows, by id, in pages."""
-        shape = _SHAPE_OF if self.keeps_shapes else "NULL"
-        query = (
-            f"SELECT {_COLUMNS}, code, {shape} FROM photos JOIN codes ON photo = id WHERE id > ? ORDER BY id LIMIT ?"
-        )
         last = 0
-        while page := self.rows(query, last, _PAGE):
-            with valued(self.path):
-                records = [_record(columns[:-2]) for columns in page]
-                details = self.details([record.id for record in records])
-                rows = [
-                    PhotoRow(record, columns[-2], columns[-1], details.get(record.id))
-                    for record, columns in zip(records, page, strict=True)
-                ]
-            yield rows
-            last = rows[-1].photo.id
+        while page := self.photo_rows("id > ? AND code IS NOT NULL ORDER BY id LIMIT ?", last, _PAGE):
+            yield page
+            last = page[-1].photo.id
+
+    def photo_rows(self, condition: str, *values: object) -> list[PhotoRow]:
+        """Return the rows that fulfil an SQL ``condition``."""
+        shape = _SHAPE_OF if self.keeps_shapes else "NULL"
+        perceptual = _HASH_OF if self.keeps_hashes else "NULL"
+        columns = f"{_COLUMNS}, coalesce(code, x''), {shape}, {perceptual}"
+        query = f"SELECT {columns} FROM photos LEFT JOIN codes ON photo = id WHERE {condition}"
+        found = self.rows(query, *values)
+        with valued(self.path):
+            records = [_record(columns[:-3]) for columns in found]
+            details = self.details([record.id for record in records])
+            return [
+                PhotoRow(record, code, shape, details.get(record.id), perceptual)
+                for record, (*_, code, shape, perceptual) in zip(records, found, strict=True)
+            ]
+
+    def rows_of(self, ids: Sequence[int]) -> list[PhotoRow]:
+        """Return the rows of some ids; an id that is not there has none."""
+        return self.photo_rows(f"id IN {_THESE}", json.dumps(list(ids)))
+
+    def photos_at(self, paths: Sequence[Path]) -> dict[Path, PhotoRow]:
+        """Return the rows of the photos at some absolute paths."""
+        found = self.photo_rows(f"path IN ({', '.join('?' * len(paths))})", *map(os.fsencode, paths))
+        return {row.photo.path: row for row in found}
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the small JPEGs of some photos; a photo that is gone has none."""
@@ -441,17 +458,7 @@ class GalleryFile:
     def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
         """Write photos, all of them or none."""
         with self.writing() as writer:
-            for row in rows:
-                photo, path = row.photo, os.fsencode(row.photo.path)
-                content, when = bytes.fromhex(photo.sha256), photo.indexed_at.timestamp()
-                self.rows(_MAKE_ROOM, path, photo.id)
-                self.rows(_PUT_PHOTO, photo.id, path, content, photo.size, photo.mtime_ns, photo.label, when)
-                self.rows(_PUT_CODE, photo.id, row.code)
-                self.rows("REPLACE INTO thumbnails (photo, jpeg) VALUES (?, ?)", photo.id, thumbnails[photo.id])
-                self.rows("DELETE FROM shapes WHERE photo = ?", photo.id)
-                self.rows("DELETE FROM details WHERE photo = ?", photo.id)
-            writer.put_shapes({row.photo.id: row.shape for row in rows if row.shape is not None})
-            writer.put_details({row.photo.id: row.details for row in rows if row.details is not None})
+            writer.put_rows(rows, thumbnails)
 
     def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
@@ -462,21 +469,21 @@ class GalleryFile:
         """Do nothing: every write is finished when it returns."""
 
     @contextmanager
-    def writing(self, model: Model | None = None) -> Iterator[Writer]:
-        """Change the gallery: all that the `Writer` does is kept at the end of the block, or none of it.
+    def writing(self, model: Model | None = None) -> Iterator[FileWriter]:
+        """Change the gallery: all that the writer does is kept at the end of the block, or none of it.
 
         Raises:
             BusyGallery: If another process kept writing for several seconds; nothing was done then.
             IncompatibleGallery: If the gallery has started over with another model than ``model``.
         """
-        with self._turn, explained(self.path), transaction(self._connection, "BEGIN IMMEDIATE"):
+        with self._turn, explained(self.path), transaction(self.connection, "BEGIN IMMEDIATE"):
             self.require(model)
-            yield Writer(self._connection)
+            yield FileWriter(self)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """See the gallery in one state throughout the block, whatever others write meanwhile."""
-        with self._turn, explained(self.path), transaction(self._connection, "BEGIN"):
+        with self._turn, explained(self.path), transaction(self.connection, "BEGIN"):
             yield
 
     def remove(self, places: Iterable[Path]) -> int:
@@ -487,13 +494,13 @@ class GalleryFile:
     def rows(self, query: str, *values: object) -> list[Any]:
         """Return all rows that an SQL ``query`` finds."""
         with self._turn, explained(self.path):
-            return self._connection.execute(query, values).fetchall()
+            return self.connection.execute(query, values).fetchall()
 
     @contextmanager
     def scan(self, query: str, *values: object) -> Iterator[sqlite3.Cursor]:
         """Run an SQL ``query`` whose rows are too many to hold; other threads wait until the block ends."""
         with self._turn, explained(self.path):
-            yield self._connection.execute(query, values)
+            yield self.connection.execute(query, values)
 
     def _blob(self, query: str, photo_id: int) -> bytes:
         for (blob,) in self.rows(query, photo_id):

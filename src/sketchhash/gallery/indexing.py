@@ -4,16 +4,16 @@
 
 A file whose size and time are as stored is not even opened, unless its sidecars have changed, or its photo is from
 before details were kept. A file whose content is known is not encoded: it was touched, moved or copied. Workers may run
-anywhere (`workers`); this process alone writes. Each batch is one transaction, and is reported once it is kept, so
-indexing can stop at any moment and the next run does the rest. Files that cannot be read are not remembered: every run
-tries them again.
+anywhere (`workers`), and store what they made themselves if the gallery lets many write; otherwise this process does.
+Each batch is reported once it is kept, so indexing can stop at any moment and the next run does the rest. Files that
+cannot be read are not remembered: every run tries them again.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from sketchhash.errors import BadArgument, BusyGallery, UnreadableImage
-from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.photos import Failure, find_photos, is_gone, outermost
-from sketchhash.gallery.sidecars import SidecarFinder, Sidecars
-from sketchhash.gallery.workers import Encoded, Examined, Known, Task, Workers, WorkerThreads, examine, examine_in_order
-from sketchhash.gallery.writer import Change, Writer
+from sketchhash.gallery.protocol import OpenGallery, PhotoRow
+from sketchhash.gallery.sidecars import SidecarFinder
+from sketchhash.gallery.upkeep import fill_hashes
+from sketchhash.gallery.workers import Examined, Stored, Workers, WorkerThreads, examine, examine_in_order
+from sketchhash.gallery.writer import Change, Encoded, Known, Task, Writer
 from sketchhash.model import Model
 
 Labels = Literal["folder"]
@@ -86,7 +87,7 @@ Event = Progress | Waiting | Watching | Failure | Summary
 
 
 def index(
-    gallery: GalleryFile,
+    gallery: OpenGallery,
     model: Model,
     places: Sequence[Path],
     labels: Labels | None = None,
@@ -119,7 +120,7 @@ def index(
 
 
 def index_events(
-    gallery: GalleryFile,
+    gallery: OpenGallery,
     model: Model,
     places: Sequence[Path],
     labels: Labels | None = None,
@@ -131,7 +132,27 @@ def index_events(
     gallery.require(model)
     if workers is not None and workers.fingerprint != model.fingerprint:
         raise BadArgument("The workers have another model than this run: give them the same folder.")
-    return index_changes(gallery, model, places, labels, prune, workers)
+    return _index_all(gallery, model, places, labels, prune, workers)
+
+
+def _index_all(
+    gallery: OpenGallery,
+    model: Model,
+    places: Sequence[Path],
+    labels: Labels | None,
+    prune: bool,
+    workers: Workers | None,
+) -> Generator[Event, None, None]:
+    for hashes in fill_hashes(gallery):
+        yield from _write(gallery, model, partial(_put_hashes, hashes=hashes))
+    for event in index_changes(gallery, model, places, labels, prune, workers):
+        if isinstance(event, Summary) and event.added + event.updated:
+            gallery.settle()
+        yield event
+
+
+def _put_hashes(writer: Writer, hashes: Mapping[int, bytes]) -> None:
+    writer.put_hashes(hashes)
 
 
 def require_places(places: Iterable[Path]) -> None:
@@ -142,7 +163,7 @@ def require_places(places: Iterable[Path]) -> None:
 
 
 def index_changes(
-    gallery: GalleryFile,
+    gallery: OpenGallery,
     model: Model,
     places: Sequence[Path],
     labels: Labels | None = None,
@@ -201,43 +222,40 @@ class _Tally:
 class _Sifter:
     """Tells what must be examined from what is as it was."""
 
-    def __init__(self, gallery: GalleryFile, labels: Labels | None) -> None:
+    def __init__(self, gallery: OpenGallery, labels: Labels | None) -> None:
         self._gallery = gallery
         self._labels = labels
         self._keeps_details = gallery.keeps_details
         self._finder = SidecarFinder()
 
-    def sift(self, batch: Iterable[Path | Failure]) -> tuple[list[_Outcome], list[Task]]:
+    def sift(self, batch: Sequence[Path | Failure]) -> tuple[list[_Outcome], list[Task]]:
         """Return what is settled without opening files, and the files that must be examined."""
-        settled: list[_Outcome] = []
+        settled: list[_Outcome] = [each for each in batch if isinstance(each, Failure)]
+        paths = [each for each in batch if isinstance(each, Path)]
+        known = self._gallery.photos_at(paths) if paths else {}
         tasks: list[Task] = []
-        for path in batch:
-            if isinstance(path, Failure):
-                settled.append(path)
-                continue
-            label = _folder_name(path) if self._labels == "folder" else None
-            sidecars = self._finder.beside(path)
+        for path in paths:
+            task = Task(path, _folder_name(path) if self._labels == "folder" else None, self._finder.beside(path))
             try:
-                if self._is_unchanged(path, label, sidecars):
+                if path in known and self._is_unchanged(known[path], task):
                     settled.append(Change.UNCHANGED)
                 else:
-                    tasks.append(Task(path, label, sidecars))
+                    tasks.append(task)
             except UnreadableImage as problem:
                 settled.append(Failure(path, str(problem)))
         return settled, tasks
 
-    def _is_unchanged(self, path: Path, label: str | None, sidecars: Sidecars) -> bool:
-        known = self._gallery.at(path)
-        if known is None or label not in (None, known.label):
+    def _is_unchanged(self, known: PhotoRow, task: Task) -> bool:
+        if task.label not in (None, known.photo.label):
             return False
         try:
-            status = path.stat()
+            status = task.path.stat()
         except OSError as problem:
             raise UnreadableImage(f"{problem.strerror}.") from problem
-        if (status.st_size, status.st_mtime_ns) != (known.size, known.mtime_ns):
+        if (status.st_size, status.st_mtime_ns) != (known.photo.size, known.photo.mtime_ns):
             return False
-        details = self._gallery.details([known.id]).get(known.id)
-        return not self._keeps_details or (details is not None and details.sidecars == sidecars.stamp)
+        details = known.details
+        return not self._keeps_details or (details is not None and details.sidecars == task.sidecars.stamp)
 
 
 def _folder_name(path: Path) -> str:
@@ -246,36 +264,36 @@ def _folder_name(path: Path) -> str:
 
 
 def _store(
-    gallery: GalleryFile, model: Model, results: Sequence[Examined], tally: _Tally
+    gallery: OpenGallery, model: Model, results: Sequence[Examined], tally: _Tally
 ) -> Generator[Waiting, None, list[_Outcome]]:
-    """Store the results in one transaction, and return what became of each file."""
+    """Store the results that no worker has stored, at once, and return what became of each file."""
     outcomes: list[_Outcome] = [result for result in results if isinstance(result, Failure)]
-    news = [result for result in results if not isinstance(result, Failure)]
-    tally.encoded += sum(isinstance(result, Encoded) for result in news)
+    stored = [result for result in results if isinstance(result, Stored)]
+    outcomes += (result.change for result in stored)
+    news = [result for result in results if isinstance(result, Known | Encoded)]
+    tally.encoded += sum(result.was_encoded for result in stored) + sum(isinstance(each, Encoded) for each in news)
     if news:
-        stored = yield from _write(gallery, model, lambda writer: [_put(writer, result) for result in news])
-        outcomes += (change for change in stored if change is not None)
-        both = zip(news, stored, strict=True)
+        changes = yield from _write(gallery, model, lambda writer: writer.store(news))
+        outcomes += (change for change in changes if change is not None)
+        both = zip(news, changes, strict=True)
         lost = [result.task for result, change in both if isinstance(result, Known) and change is None]
         if lost:  # the photos that had these contents were removed meanwhile
             outcomes += yield from _store(gallery, model, examine(model, lost, gallery.has_content), tally)
     return outcomes
 
 
-def _put(writer: Writer, result: Known | Encoded) -> Change | None:
-    if isinstance(result, Known):
-        return writer.put_known(result.file, result.details)
-    return writer.put(result.file, result.code, result.thumbnail, result.shape, result.details)
-
-
-def _prune(gallery: GalleryFile, model: Model, places: Iterable[Path]) -> Generator[Waiting, None, list[_Outcome]]:
+def _prune(gallery: OpenGallery, model: Model, places: Iterable[Path]) -> Generator[Waiting, None, list[_Outcome]]:
     gone = [photo.id for place in outermost(places) for photo in gallery.within(place) if is_gone(photo.path)]
     for batch in _batches(iter(gone), _REMOVED_AT_ONCE):
-        yield from _write(gallery, model, partial(Writer.remove, photos=batch))
+        yield from _write(gallery, model, partial(_remove, photos=batch))
     return [Change.REMOVED] * len(gone)
 
 
-def _write(gallery: GalleryFile, model: Model, change: Callable[[Writer], _T]) -> Generator[Waiting, None, _T]:
+def _remove(writer: Writer, photos: Sequence[int]) -> int:
+    return writer.remove(photos)
+
+
+def _write(gallery: OpenGallery, model: Model, change: Callable[[Writer], _T]) -> Generator[Waiting, None, _T]:
     """Make a change, as soon as other writers let it."""
     while True:
         try:

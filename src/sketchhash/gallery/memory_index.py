@@ -6,6 +6,7 @@ numbers, and loads just that. So a search sees what another process has indexed 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,10 @@ class MemoryIndex:
             fits = None if shape is None else shape.fits(self._gallery.shapes_of(ids), ids)
             best = rerank(hits.ids, self._gallery.codes_of(ids), values, fits)
             return self._about(best.ids[:k], best.distances[:k])
+
+    def perceptual_hashes(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the perceptual hashes of some photos, by id."""
+        return self._gallery.perceptual_hashes(ids)
 
     def _refresh(self) -> None:
         before, now = self._state, self._gallery.state()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from sketchhash.gallery.photos import PhotoRecord
 from sketchhash.imaging.details import Details
 from sketchhash.model import Model
 from sketchhash.tokens.shape import ShapeQuery
+
+if TYPE_CHECKING:
+    from sketchhash.gallery.writer import Writer
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class Hit:
             None if the model has no calibration.
         likely: Whether it belongs to the good matches, which come first.
         taken_at: When it was taken, by the camera's clock, if that is known.
+        copy_of: The id of an earlier hit that it is a copy of, if it is one.
     """
 
     id: int
@@ -75,6 +80,7 @@ class Hit:
     chance: float | None = None
     likely: bool = False
     taken_at: datetime | None = None
+    copy_of: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,20 +94,24 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class PhotoRow:
-    """A photo, its packed code, and its shape and details if it has any, as galleries copy them."""
+    """A photo, its packed code, and its shape, details and perceptual hash if it has any, as galleries copy them."""
 
     photo: PhotoRecord
     code: bytes
     shape: bytes | None = None
     details: Details | None = None
+    perceptual: bytes | None = None
 
     def digest(self) -> int:
         """Return a number that two rows share only if they are equal, but for one chance in 2**64."""
         photo = self.photo
         when = photo.indexed_at.isoformat()
         file = (os.fsencode(photo.path), photo.sha256, photo.size, photo.mtime_ns, photo.label, when)
-        fields = (*file, self.code, self.shape, self.details and self.details.columns())
+        fields = (*file, self.code, self.shape, self.details and self.details.columns(), self.perceptual)
         return int.from_bytes(blake2b(repr(fields).encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big")
+
+
+Opener = Callable[[], "OpenGallery"]
 
 
 class OpenGallery(Protocol):
@@ -139,6 +149,19 @@ class OpenGallery(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the gallery."""
+        ...
+
+    @property
+    def keeps_hashes(self) -> bool:
+        """Whether it has room for perceptual hashes."""
+        ...
+
+    @property
+    def opener(self) -> Opener | None:
+        """A function that opens the gallery in another process, to write to it at the same time; None if it must not.
+
+        It can be pickled, and holds the password if there is one.
+        """
         ...
 
     def require(self, model: Model | None) -> None:
@@ -228,6 +251,62 @@ class OpenGallery(Protocol):
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the small JPEGs of some photos; a photo that is gone has none."""
+        ...
+
+    def perceptual_hashes(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the perceptual hashes of some photos; one that was indexed before there were any has none."""
+        ...
+
+    def count_without_shape(self) -> int:
+        """Count the photos that have no shape; in a gallery without room for shapes none is missing."""
+        ...
+
+    def without_hash(self, most: int) -> list[int]:
+        """Return the ids of at most ``most`` photos that have no perceptual hash."""
+        ...
+
+    def photos(self) -> Iterator[PhotoRecord]:
+        """Yield every photo, by id; photos that come or go meanwhile may be among them or not."""
+        ...
+
+    def photos_at(self, paths: Sequence[Path]) -> Mapping[Path, PhotoRow]:
+        """Return the rows of the photos at some absolute paths."""
+        ...
+
+    def within(self, place: Path) -> Iterator[PhotoRecord]:
+        """Yield the photo at ``place``, or those at any depth below it."""
+        ...
+
+    def has_content(self, sha256: str) -> bool:
+        """Tell whether a photo with this content is in the gallery."""
+        ...
+
+    def content_prefixes(self, size: int) -> bytes:
+        """Return the first ``size`` bytes of every SHA-256, in ascending order, one after the other."""
+        ...
+
+    def damage(self) -> list[str]:
+        """Check what the gallery is kept in, and return what is wrong with it; an engine looks after itself."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """See a file in one state throughout the block; an engine is seen as it is at each moment."""
+        ...
+
+    def writing(self, model: Model | None = None) -> AbstractContextManager[Writer]:
+        """Change the gallery: what the writer does is kept at the end of the block.
+
+        A file and PostgreSQL keep all of it or none. Milvus has no transactions: after a crash some of a batch may be
+        there, each photo whole, and doing the same again ends the same.
+
+        Raises:
+            BusyGallery: If another process kept writing for several seconds; nothing was done then.
+            IncompatibleGallery: If the gallery was made with another model than ``model``.
+        """
+        ...
+
+    def remove(self, places: Iterable[Path]) -> int:
+        """Remove the photos in and below ``places``, and count them; their files are left alone."""
         ...
 
     def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:

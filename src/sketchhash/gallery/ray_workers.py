@@ -1,14 +1,15 @@
 """Workers on the machines of a Ray cluster.
 
 Every machine needs this package, and the photos under the same paths, as on a network file system. The model is sent
-to them; codes and thumbnails come back, and only the process that started the run writes the gallery.
+to them. If the gallery is on an engine, they write to it themselves; of a file, codes and thumbnails come back, and
+only the process that started the run writes.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,8 +20,9 @@ from types import ModuleType
 from typing import Any
 
 from sketchhash.errors import BadArgument, SketchHashError, require
-from sketchhash.gallery.database import GalleryFile
-from sketchhash.gallery.workers import Examined, KnownContents, Task, WorkerLost, WorkerPool, examine
+from sketchhash.gallery.protocol import OpenGallery
+from sketchhash.gallery.workers import Examined, Setup, WorkerLost, WorkerPool
+from sketchhash.gallery.writer import Task
 from sketchhash.model import Model, read_manifest
 
 LOCAL = "local"
@@ -50,16 +52,16 @@ class RayWorkers:
         """The fingerprint of the model in ``folder``."""
         return read_manifest(self.folder).fingerprint
 
-    def start(self, gallery: GalleryFile) -> WorkerPool:
+    def start(self, gallery: OpenGallery) -> WorkerPool:
         """Start workers."""
-        return RayPool(self, KnownContents.of(gallery))
+        return RayPool(self, Setup.of(gallery))
 
 
 class RayPool:
     """Tasks on a cluster; Ray chooses where each of them runs."""
 
-    def __init__(self, cluster: RayWorkers, known: KnownContents) -> None:
-        """Join the cluster, or start it, and send it the model and what the gallery has."""
+    def __init__(self, cluster: RayWorkers, setup: Setup) -> None:
+        """Join the cluster, or start it, and send it the model and what it needs to know of the gallery."""
         for name, value in (_QUIET if cluster.address != LOCAL else _QUIET | _LOOPBACK).items():
             os.environ.setdefault(name, value)
         self._ray = require("ray", "ray")
@@ -75,7 +77,7 @@ class RayPool:
             self.size = min(cores, cluster.workers or cores)
             files = {path.name: path.read_bytes() for path in cluster.folder.iterdir() if path.is_file()}
             # In a list, they are fetched by the workers that ask for them, and not with every batch.
-            self._setup = [self._ray.put(files), self._ray.put(known)]
+            self._setup = [self._ray.put(files), self._ray.put(setup)]
             self._task = self._ray.remote(num_cpus=1, max_retries=0)(examine_on_cluster)
         except BaseException:
             self.close()
@@ -148,16 +150,16 @@ def _join(ray: ModuleType, cluster: RayWorkers, place: str) -> None:
 
 def examine_on_cluster(setup: Sequence[Any], tasks: Sequence[Task]) -> list[Examined]:
     """Examine a batch on a machine of the cluster."""
-    model, known = _set_up(*setup)
-    return examine(model, tasks, known.__contains__)
+    return _examining(*setup)(tasks)
 
 
 @lru_cache(maxsize=1)
-def _set_up(files: Any, known: Any) -> tuple[Model, KnownContents]:  # noqa: ANN401 - Ray is not always there
-    """Fetch what a worker needs, once."""
+def _examining(files: Any, setup: Any) -> Callable[[Sequence[Task]], list[Examined]]:  # noqa: ANN401 - Ray's references
+    """Fetch what a worker needs, and open the gallery, once."""
     ray = require("ray", "ray")
     contents: Mapping[str, bytes] = ray.get(files)
     with TemporaryDirectory() as folder:
         for name, content in contents.items():
             (Path(folder) / name).write_bytes(content)
-        return Model.load(Path(folder)), ray.get(known)
+        needed: Setup = ray.get(setup)
+        return needed.examining(Model.load(Path(folder)))

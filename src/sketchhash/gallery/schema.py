@@ -30,7 +30,7 @@ from sketchhash.errors import (
 from sketchhash.gallery.protocol import GalleryModel
 from sketchhash.gallery.soundness import damaged, require_sound
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _SHAPES = "CREATE TABLE shapes (photo INTEGER PRIMARY KEY, version INTEGER NOT NULL, shape BLOB NOT NULL)"
 # A photo without a row was indexed before there were details: they are read when it is indexed again.
@@ -49,21 +49,31 @@ _DETAILS = (
     "CREATE INDEX details_by_date ON details (taken_at)",
     "CREATE INDEX details_by_place ON details (latitude, longitude)",
 )
+# An empty hash is that of a picture of one colour; a photo without a row was indexed before there were any.
+_HASHES = "CREATE TABLE perceptual_hashes (photo INTEGER PRIMARY KEY, hash BLOB NOT NULL)"
 _PHOTO_REMOVED_WITH_SHAPE = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
         DELETE FROM codes WHERE photo = OLD.id;
+        DELETE FROM shapes WHERE photo = OLD.id;
+        DELETE FROM thumbnails WHERE photo = OLD.id;
+    END"""
+_PHOTO_REMOVED_WITH_DETAILS = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
+        DELETE FROM codes WHERE photo = OLD.id;
+        DELETE FROM details WHERE photo = OLD.id;
         DELETE FROM shapes WHERE photo = OLD.id;
         DELETE FROM thumbnails WHERE photo = OLD.id;
     END"""
 _PHOTO_REMOVED = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
         DELETE FROM codes WHERE photo = OLD.id;
         DELETE FROM details WHERE photo = OLD.id;
+        DELETE FROM perceptual_hashes WHERE photo = OLD.id;
         DELETE FROM shapes WHERE photo = OLD.id;
         DELETE FROM thumbnails WHERE photo = OLD.id;
     END"""
 
 MIGRATIONS: Mapping[int, Iterable[str]] = {
     1: (_SHAPES, "DROP TRIGGER photo_removed", _PHOTO_REMOVED_WITH_SHAPE),
-    2: (*_DETAILS, "DROP TRIGGER photo_removed", _PHOTO_REMOVED),
+    2: (*_DETAILS, "DROP TRIGGER photo_removed", _PHOTO_REMOVED_WITH_DETAILS),
+    3: (_HASHES, "DROP TRIGGER photo_removed", _PHOTO_REMOVED),
 }
 """The statements that bring a file from each older version to the next."""
 
@@ -95,6 +105,7 @@ _TABLES = (
     "CREATE TABLE codes (photo INTEGER PRIMARY KEY, code BLOB NOT NULL)",
     _SHAPES,
     *_DETAILS,
+    _HASHES,
     "CREATE TABLE thumbnails (photo INTEGER PRIMARY KEY, jpeg BLOB NOT NULL)",
     "CREATE TABLE removals (number INTEGER PRIMARY KEY AUTOINCREMENT, photo INTEGER NOT NULL)",
     _PHOTO_REMOVED,
@@ -102,8 +113,8 @@ _TABLES = (
         INSERT INTO removals (photo) VALUES (OLD.photo);
     END""",
 )
-# Without shapes and details a gallery can be read all the same.
-_NEEDED = tuple(each for each in _TABLES if each not in (_SHAPES, *_DETAILS))
+# Without shapes, details and hashes a gallery can be read all the same.
+_NEEDED = tuple(each for each in _TABLES if each not in (_SHAPES, *_DETAILS, _HASHES))
 
 
 def connect(path: Path, create: bool = False) -> sqlite3.Connection:

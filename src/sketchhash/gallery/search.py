@@ -23,6 +23,7 @@ from PIL import Image, ImageOps
 
 from sketchhash.codes import unpack
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
+from sketchhash.gallery.copies import mark_copies
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.protocol import Hit, OpenGallery
 from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_sketch, run, share_of_ink
@@ -250,7 +251,7 @@ class Searcher:
         """Return the first ``k`` hits with what can be said of them: nothing, without calibration."""
         left_out = self.gallery.left_out(only) if only.needs_date or only.near else _NONE_LEFT_OUT
         if self.model.calibration is None:
-            return Answer(hits[:k], left_out=left_out)
+            return Answer(self._marked(hits[:k]), left_out=left_out)
         codes = self.gallery.codes([hit.id for hit in hits])
         staying = [hit for hit in hits if hit.id in codes]  # another process may have removed a photo meanwhile
         packed = np.frombuffer(b"".join(codes[hit.id] for hit in staying), dtype=np.uint8)
@@ -259,7 +260,10 @@ class Searcher:
             replace(hit, chance=chance, likely=rank <= judgement.likely)
             for rank, (hit, chance) in enumerate(zip(staying, judgement.hit_chances, strict=True), start=1)
         ]
-        return Answer(judged[:k], judgement, left_out)
+        return Answer(self._marked(judged[:k]), judgement, left_out)
+
+    def _marked(self, hits: list[Hit]) -> list[Hit]:
+        return mark_copies(hits, self.gallery.perceptual_hashes([hit.id for hit in hits]))
 
 
 def _json_strokes(source: bytes | Path, limits: Limits) -> object | None:

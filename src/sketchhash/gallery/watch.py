@@ -11,9 +11,9 @@ from threading import Thread
 
 from watchfiles import Change, watch
 
-from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.indexing import Event, Labels, Progress, Summary, Watching, index_changes, index_events
 from sketchhash.gallery.photos import Failure, outermost
+from sketchhash.gallery.protocol import OpenGallery
 from sketchhash.gallery.workers import Workers
 from sketchhash.model import Model
 
@@ -21,7 +21,7 @@ _TICK = 0.5  # seconds between two signs of life while nothing changes
 
 
 def watch_folders(
-    gallery: GalleryFile,
+    gallery: OpenGallery,
     model: Model,
     folders: Sequence[Path],
     labels: Labels | None = None,

@@ -3,6 +3,9 @@
 `Workers` say where the work is done, and start a `WorkerPool` for each run. Whatever the place, batches come back in
 order, only a few are under way at any time, and a worker that dies costs the batch it had in hand, which another one
 does again. A file that kills every worker is reported like any other that cannot be read.
+
+Where many may write to a gallery at once, as on an engine, each worker stores its own batches, and only what became of
+the files comes back. Otherwise codes and thumbnails do, and the process that started the run writes them.
 """
 
 from __future__ import annotations
@@ -26,10 +29,11 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.errors import SketchHashError, UnreadableImage
-from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.photos import Failure, PhotoFile, decode, read_file
-from sketchhash.gallery.sidecars import NO_SIDECARS, Sidecars, describe
-from sketchhash.imaging import decoders, thumbnail
+from sketchhash.gallery.protocol import Opener, OpenGallery
+from sketchhash.gallery.sidecars import describe
+from sketchhash.gallery.writer import Change, Encoded, Known, Task
+from sketchhash.imaging import decoders, perceptual_hash, thumbnail
 from sketchhash.imaging.details import Details
 from sketchhash.model import Model, read_manifest
 from sketchhash.tokens.shape import describe_contours
@@ -47,35 +51,14 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A file to examine, the label that its photo gets, and what lies beside it."""
+class Stored:
+    """A file that a worker has brought the gallery up to date with."""
 
-    path: Path
-    label: str | None = None
-    sidecars: Sidecars = NO_SIDECARS
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A file whose content is in the gallery."""
-
-    file: PhotoFile
-    details: Details
-    task: Task
+    change: Change
+    was_encoded: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A photo that is new to the gallery, ready to be stored."""
-
-    file: PhotoFile
-    details: Details
-    code: bytes
-    thumbnail: bytes
-    shape: bytes | None
-
-
-Examined = Failure | Known | Encoded
+Examined = Failure | Known | Encoded | Stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +71,7 @@ class KnownContents:
     prefixes: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, gallery: GalleryFile) -> Self:
+    def of(cls, gallery: OpenGallery) -> Self:
         """Note what ``gallery`` has now."""
         return cls(np.frombuffer(gallery.content_prefixes(_PREFIX), dtype=">u8").astype(np.uint64))
 
@@ -116,8 +99,45 @@ def examine(model: Model, tasks: Iterable[Task], is_known: Callable[[str], bool]
             results.append(Failure(task.path, str(problem)))
     encodings = _encode(model, [pixels for _, _, pixels in fresh])
     for (file, details, pixels), (code, shape) in zip(fresh, encodings, strict=True):
-        results.append(Encoded(file, details, code, thumbnail(pixels), shape))
+        results.append(Encoded(file, details, code, thumbnail(pixels), shape, perceptual_hash(pixels)))
     return results
+
+
+def examine_and_store(model: Model, tasks: Iterable[Task], gallery: OpenGallery) -> list[Examined]:
+    """Examine files, and store them at once; files whose content was removed meanwhile are left to the caller."""
+    results = examine(model, tasks, gallery.has_content)
+    news = [result for result in results if isinstance(result, Known | Encoded)]
+    if not news:
+        return results
+    with gallery.writing(model) as writer:
+        changes = writer.store(news)
+    stored: list[Examined] = [
+        result if change is None else Stored(change, isinstance(result, Encoded))
+        for result, change in zip(news, changes, strict=True)
+    ]
+    return stored + [result for result in results if isinstance(result, Failure)]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What workers elsewhere need to know of a gallery: how to open it, or else which contents it has."""
+
+    opener: Opener | None
+    known: KnownContents | None
+
+    @classmethod
+    def of(cls, gallery: OpenGallery) -> Self:
+        """Describe ``gallery``; it is read through if it cannot be opened elsewhere."""
+        return cls(gallery.opener, KnownContents.of(gallery) if gallery.opener is None else None)
+
+    def examining(self, model: Model) -> Callable[[Sequence[Task]], list[Examined]]:
+        """Return a function that examines files in the way that fits the gallery, which it opens."""
+        if self.opener is not None:
+            gallery = self.opener()
+            return lambda tasks: examine_and_store(model, tasks, gallery)
+        assert self.known is not None  # one of both is given
+        is_known = self.known.__contains__
+        return lambda tasks: examine(model, tasks, is_known)
 
 
 def _encode(model: Model, photos: Sequence[NDArray[np.uint8]]) -> list[tuple[bytes, bytes | None]]:
@@ -161,7 +181,7 @@ class Workers(Protocol):
         """The fingerprint of the model; see `Model.fingerprint`."""
         ...
 
-    def start(self, gallery: GalleryFile) -> WorkerPool:
+    def start(self, gallery: OpenGallery) -> WorkerPool:
         """Start workers that know which contents ``gallery`` has."""
         ...
 
@@ -178,7 +198,7 @@ class WorkerThreads:
         """The fingerprint of the model."""
         return self.model.fingerprint
 
-    def start(self, gallery: GalleryFile) -> WorkerPool:
+    def start(self, gallery: OpenGallery) -> WorkerPool:
         """Start workers."""
         return _ThreadPool(self.model, gallery.has_content, self.threads)
 
@@ -248,18 +268,18 @@ class WorkerProcesses:
         """The fingerprint of the model in ``folder``."""
         return read_manifest(self.folder).fingerprint
 
-    def start(self, gallery: GalleryFile) -> WorkerPool:
+    def start(self, gallery: OpenGallery) -> WorkerPool:
         """Start workers."""
-        return ProcessPool(self.folder, self.workers, KnownContents.of(gallery))
+        return ProcessPool(self.folder, self.workers, Setup.of(gallery))
 
 
 class ProcessPool:
     """Processes that are started when there is work for them, and again when they die."""
 
-    def __init__(self, folder: Path, size: int, known: KnownContents) -> None:
-        """Store the model's folder, the largest number of processes and the gallery's contents."""
+    def __init__(self, folder: Path, size: int, setup: Setup) -> None:
+        """Store the model's folder, the largest number of processes and what they need to know of the gallery."""
         self.size = size
-        self._setup = pickle.dumps((folder.absolute(), known))
+        self._setup = pickle.dumps((folder.absolute(), setup))
         self._all: set[_Worker] = set()
         self._idle: list[_Worker] = []
         self._turn = Lock()
@@ -383,14 +403,14 @@ def _end_with_requests() -> None:
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer each batch with its results, or with the error it raised, until the requests end."""
     try:
-        folder, known = pickle.load(requests)
-        model: Model | None = None
+        folder, setup = pickle.load(requests)
+        examining: Callable[[Sequence[Task]], list[Examined]] | None = None
         while True:
             tasks = pickle.load(requests)
             answer: list[Examined] | Exception
             try:
-                model = model or Model.load(folder)
-                answer = examine(model, tasks, known.__contains__)
+                examining = examining or setup.examining(Model.load(folder))
+                answer = examining(tasks)
             except Exception as problem:
                 answer = problem
             pickle.dump(answer, answers)

@@ -1,20 +1,30 @@
-"""The changes that indexing makes to a gallery file, inside one of its transactions."""
+"""The rules by which files become photos of a gallery, wherever it is kept.
+
+A `Writer` changes a gallery: what it does in one `writing` block of the gallery is kept at the end of the block. Files
+and engines say how rows are found, put and removed; the rules are here, once for all of them:
+
+- a file whose content is as it was keeps its photo, whatever its time says;
+- a file whose content the gallery has is its photo, moved, if that one's own file is gone, or else a copy;
+- any other is a new photo, and what was at its path before is gone.
+
+They work on the rows that may matter to a batch, which are read at once, and write all that changed at once: an engine
+that is far away is asked a few times a batch, and not a few times a photo.
+"""
 
 from __future__ import annotations
 
-import os
-import sqlite3
-import time
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 
-from sketchhash.gallery.photos import PhotoFile, is_gone
-from sketchhash.gallery.protocol import GalleryModel
-from sketchhash.gallery.schema import write_model
+from sketchhash.gallery.photos import PhotoFile, PhotoRecord, is_gone
+from sketchhash.gallery.protocol import PhotoRow
+from sketchhash.gallery.sidecars import NO_SIDECARS, Sidecars
 from sketchhash.imaging.details import Details
 from sketchhash.model import Model
-from sketchhash.tokens.shape import SHAPE_VERSION
 
 DETAILS = "taken_at, camera, width, height, latitude, longitude, description, sidecars"
 """The columns of `Details.columns`."""
@@ -31,12 +41,45 @@ class Change(Enum):
     REMOVED = "removed"
 
 
-class Writer:
-    """Changes a gallery inside a transaction; get one from `GalleryFile.writing`."""
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A file to examine, the label that its photo gets, and the sidecars that belong to it."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Write through a connection that is in a transaction."""
-        self._connection = connection
+    path: Path
+    label: str | None = None
+    sidecars: Sidecars = NO_SIDECARS
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A file whose content is in the gallery."""
+
+    file: PhotoFile
+    details: Details | None
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A photo that is new to the gallery, ready to be stored."""
+
+    file: PhotoFile
+    details: Details | None
+    code: bytes
+    thumbnail: bytes
+    shape: bytes | None
+    perceptual: bytes | None = None
+
+
+class Writer(ABC):
+    """Changes a gallery; get one from the gallery's ``writing``."""
+
+    def store(self, results: Sequence[Known | Encoded]) -> list[Change | None]:
+        """Bring the gallery up to date with some files; None stands for one whose content is not there any more."""
+        batch = _Batch(self, [result.file for result in results])
+        changes = [batch.take(result) for result in results]
+        batch.write()
+        return changes
 
     def put(
         self,
@@ -47,99 +90,123 @@ class Writer:
         details: Details | None = None,
     ) -> Change:
         """Store a photo, with its shape if the model finds contours; what was at that path before is replaced."""
-        if (touched := self._touch(file, details)) is not None:
-            return touched
-        was_there = self._forget(file.path)
-        photo = self._insert(file)
-        self._connection.execute("INSERT INTO codes (photo, code) VALUES (?, ?)", (photo, code))
-        self._connection.execute("INSERT INTO thumbnails (photo, jpeg) VALUES (?, ?)", (photo, thumbnail))
-        if shape is not None:
-            self._connection.execute("INSERT INTO shapes VALUES (?, ?, ?)", (photo, SHAPE_VERSION, shape))
-        self._describe(photo, details)
-        return Change.UPDATED if was_there else Change.ADDED
+        (change,) = self.store([Encoded(file, details, code, thumbnail, shape)])
+        assert change is not None
+        return change
 
     def put_known(self, file: PhotoFile, details: Details | None = None) -> Change | None:
-        """Store a file whose content the gallery has: its photo moved if its own file is gone, or else a copy.
-
-        Returns None, and does nothing, if no photo has that content.
-        """
-        if (touched := self._touch(file, details)) is not None:
-            return touched
-        twins = self._connection.execute(
-            "SELECT id, path FROM photos WHERE sha256 = ? ORDER BY id", (bytes.fromhex(file.sha256),)
-        ).fetchall()
-        if not twins:
-            return None
-        was_there = self._forget(file.path)
-        for photo, path in twins:
-            if is_gone(Path(os.fsdecode(path))):
-                self._update(photo, file)
-                self._describe(photo, details)
-                return Change.MOVED
-        copy = self._insert(file)
-        twin = twins[0][0]
-        self._connection.execute("INSERT INTO codes SELECT ?, code FROM codes WHERE photo = ?", (copy, twin))
-        self._connection.execute("INSERT INTO thumbnails SELECT ?, jpeg FROM thumbnails WHERE photo = ?", (copy, twin))
-        self._connection.execute(
-            "INSERT INTO shapes SELECT ?, version, shape FROM shapes WHERE photo = ?", (copy, twin)
-        )
-        self._describe(copy, details)
-        return Change.UPDATED if was_there else Change.ADDED
+        """Store a file whose content the gallery has; None, and nothing is done, if no photo has that content."""
+        (change,) = self.store([Known(file, details, Task(file.path, file.label))])
+        return change
 
     def put_shapes(self, shapes: Mapping[int, bytes]) -> None:
         """Store the shapes of photos, by id; a photo that is gone gets none."""
-        self._connection.executemany(
-            "REPLACE INTO shapes SELECT id, ?, ? FROM photos WHERE id = ?",
-            [(SHAPE_VERSION, shape, photo) for photo, shape in shapes.items()],
-        )
+        self.put_rows([replace(row, shape=shapes[each]) for each, row in self.rows(list(shapes)).items()], {})
 
     def put_details(self, details: Mapping[int, Details]) -> None:
         """Store when, where and with what photos were taken, by id."""
-        for photo, described in details.items():
-            self._describe(photo, described)
+        self.put_rows([replace(row, details=details[each]) for each, row in self.rows(list(details)).items()], {})
 
+    def put_hashes(self, hashes: Mapping[int, bytes]) -> None:
+        """Store the perceptual hashes of photos, by id."""
+        self.put_rows([replace(row, perceptual=hashes[each]) for each, row in self.rows(list(hashes)).items()], {})
+
+    @abstractmethod
+    def find(self, files: Sequence[PhotoFile]) -> Iterable[PhotoRow]:
+        """Return the rows at the path of any of the files, or with the content of any."""
+
+    @abstractmethod
+    def rows(self, ids: Sequence[int]) -> Mapping[int, PhotoRow]:
+        """Return the rows of some ids, by id; an id that is not there has none."""
+
+    @abstractmethod
+    def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the small JPEGs of some photos."""
+
+    @abstractmethod
+    def new_id(self, file: PhotoFile) -> int:
+        """Return the id for a photo that is new, one of the files that `find` was asked for: no other has had it."""
+
+    @abstractmethod
+    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
+        """Write rows; those with the same ids are replaced, and keep their thumbnails if none is given."""
+
+    @abstractmethod
     def remove(self, photos: Iterable[int]) -> int:
         """Remove photos by id, and count those that were there; their files are left alone."""
-        return sum(self._connection.execute("DELETE FROM photos WHERE id = ?", (photo,)).rowcount for photo in photos)
 
+    @abstractmethod
     def start_over(self, model: Model) -> None:
         """Remove every photo, and expect codes of ``model`` from now on."""
-        self._connection.execute("DELETE FROM photos")
-        write_model(self._connection, GalleryModel.of(model))
 
-    def _touch(self, file: PhotoFile, details: Details | None) -> Change | None:
-        """Note the size and time of a file whose content is as it was, and what was read anew; None if it is not."""
-        row = self._connection.execute(
-            "SELECT id FROM photos WHERE path = ? AND sha256 = ?", (os.fsencode(file.path), bytes.fromhex(file.sha256))
-        ).fetchone()
-        if row is None:
+
+class _Batch:
+    """The rows that may matter to some files, as they will be; `write` writes what changed."""
+
+    def __init__(self, writer: Writer, files: Sequence[PhotoFile]) -> None:
+        self._writer = writer
+        self._rows = {row.photo.id: row for row in writer.find(files)}
+        self._changed: dict[int, None] = {}
+        self._removed: list[int] = []
+        self._thumbnails: dict[int, bytes] = {}
+        self._thumbnails_of: dict[int, int] = {}
+
+    def take(self, result: Known | Encoded) -> Change | None:
+        file = result.file
+        here = next((row for row in self._rows.values() if row.photo.path == file.path), None)
+        if here is not None and here.photo.sha256 == file.sha256:
+            is_news = result.details is not None and result.details != here.details
+            self._move(here, result)
+            return Change.DESCRIBED if is_news else Change.UNCHANGED
+        twins = sorted((row.photo.id, row) for row in self._rows.values() if row.photo.sha256 == file.sha256)
+        if isinstance(result, Known) and not twins:
             return None
-        self._update(row[0], file)
-        return Change.DESCRIBED if self._describe(row[0], details) else Change.UNCHANGED
+        if here is not None:
+            del self._rows[here.photo.id]
+            self._removed.append(here.photo.id)
+        if isinstance(result, Known):
+            for _, twin in twins:
+                if is_gone(twin.photo.path):
+                    self._move(twin, result)
+                    return Change.MOVED
+            self._copy(twins[0][1], result)
+        else:
+            self._add(result)
+        return Change.ADDED if here is None else Change.UPDATED
 
-    def _describe(self, photo: int | None, details: Details | None) -> bool:
-        """Note the details of a photo, and tell whether that changed anything."""
-        columns = None if details is None else details.columns()
-        known = self._connection.execute(f"SELECT {DETAILS} FROM details WHERE photo = ?", (photo,)).fetchone()
-        if columns is None or columns == known:
-            return False
-        self._connection.execute(
-            f"REPLACE INTO details (photo, {DETAILS}) VALUES (?{', ?' * len(columns)})", (photo, *columns)
-        )
-        return True
+    def write(self) -> None:
+        """Write all that changed; thumbnails are read before anything is removed."""
+        small = self._writer.thumbnails(list(self._thumbnails_of.values())) if self._thumbnails_of else {}
+        copied = {copy: small[twin] for copy, twin in self._thumbnails_of.items() if twin in small}
+        if self._removed:
+            self._writer.remove(self._removed)
+        rows = [self._rows[each] for each in self._changed if each in self._rows]
+        if rows:
+            self._writer.put_rows(rows, self._thumbnails | copied)
 
-    def _update(self, photo: int, file: PhotoFile) -> None:
-        self._connection.execute(
-            "UPDATE photos SET path = ?, size = ?, mtime_ns = ?, label = coalesce(?, label) WHERE id = ?",
-            (os.fsencode(file.path), file.size, file.mtime_ns, file.label, photo),
-        )
+    def _move(self, row: PhotoRow, result: Known | Encoded) -> None:
+        """Let a photo be that of a file with its content."""
+        file, photo = result.file, row.photo
+        label = photo.label if file.label is None else file.label
+        moved = replace(photo, path=file.path, size=file.size, mtime_ns=file.mtime_ns, label=label)
+        details = row.details if result.details is None else result.details
+        self._keep(replace(row, photo=moved, details=details))
 
-    def _forget(self, path: Path) -> bool:
-        return self._connection.execute("DELETE FROM photos WHERE path = ?", (os.fsencode(path),)).rowcount > 0
+    def _copy(self, twin: PhotoRow, result: Known) -> None:
+        copy = self._record(result.file)
+        self._thumbnails_of[copy.id] = twin.photo.id
+        self._keep(replace(twin, photo=copy, details=result.details))
 
-    def _insert(self, file: PhotoFile) -> int | None:
-        content, now = bytes.fromhex(file.sha256), time.time()
-        return self._connection.execute(
-            "INSERT INTO photos (path, sha256, size, mtime_ns, label, indexed_at) VALUES (?, ?, ?, ?, ?, ?)",
-            (os.fsencode(file.path), content, file.size, file.mtime_ns, file.label, now),
-        ).lastrowid
+    def _add(self, result: Encoded) -> None:
+        photo = self._record(result.file)
+        self._thumbnails[photo.id] = result.thumbnail
+        self._keep(PhotoRow(photo, result.code, result.shape, result.details, result.perceptual))
+
+    def _record(self, file: PhotoFile) -> PhotoRecord:
+        known = {field.name: getattr(file, field.name) for field in fields(PhotoFile)}
+        return PhotoRecord(**known, id=self._writer.new_id(file), indexed_at=datetime.now(UTC))
+
+    def _keep(self, row: PhotoRow) -> None:
+        if self._rows.get(row.photo.id) != row:
+            self._rows[row.photo.id] = row
+            self._changed[row.photo.id] = None

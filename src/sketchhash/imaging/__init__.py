@@ -8,6 +8,7 @@ black ink of one width on white paper, fitted and centred in a square.
 from sketchhash.imaging.decode import DEFAULT_LIMITS, PICTURE_SUFFIXES, Limits, read_photo, read_small_photo
 from sketchhash.imaging.decoders import DecoderPool, Run, run
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise, share_of_ink
+from sketchhash.imaging.perceptual import perceptual_hash
 from sketchhash.imaging.photos import contact_sheet, fit_square, read_shrunk_photo, shrink, thumbnail, write_png
 from sketchhash.imaging.sketches import is_sketch, normalise_ink, read_sketch
 
@@ -23,6 +24,7 @@ __all__ = [
     "fit_square",
     "is_sketch",
     "normalise_ink",
+    "perceptual_hash",
     "rasterise",
     "read_photo",
     "read_shrunk_photo",

@@ -181,6 +181,7 @@ class _Tools:
                 "taken_at": None if hit.taken_at is None else hit.taken_at.isoformat(),
                 "distance": hit.distance,
                 "chance": _rounded(hit.chance),
+                "copy_of": hit.copy_of,
                 "has_thumbnail": hit.id in small,
             }
             for rank, hit in enumerate(found, start=1)

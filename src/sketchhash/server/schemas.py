@@ -77,7 +77,8 @@ class HitAnswer(BaseModel):
 
     ``chance`` is the calibrated chance that the photo shows what was asked for, and never rises from a hit to the
     next; it is null if the model has no calibration. The ``likely`` hits are the good matches, and come first.
-    ``taken_at`` is by the camera's clock, without a time zone; null if it is not known.
+    ``taken_at`` is by the camera's clock, without a time zone; null if it is not known. ``copy_of`` is the id of an
+    earlier hit that it is a copy of: resized, recompressed, brightened a little or cropped at the edges.
     """
 
     id: int
@@ -88,6 +89,7 @@ class HitAnswer(BaseModel):
     name: str
     folder: str
     taken_at: datetime | None
+    copy_of: int | None
 
 
 class GuessAnswer(BaseModel):

@@ -134,6 +134,7 @@ def _hit_answer(hit: Hit, root: bytes) -> HitAnswer:
         name=display_name(os.fsencode(hit.path.name)),
         folder=folder_below(root, hit.path),
         taken_at=hit.taken_at,
+        copy_of=hit.copy_of,
     )
 
 

@@ -5,7 +5,7 @@ import { authorisation } from "./access.js";
 
 /**
  * @typedef {{ id: number, distance: number, chance: number | null, likely: boolean, label: string | null, name: string,
- *   folder: string }} Hit
+ *   folder: string, copy_of: number | null }} Hit
  * @typedef {{ category: string, chance: number }} Guess
  * @typedef {{ name: string, strokes: import("./drawing.js").Strokes }} Example
  * @typedef {{ ink: number, encode: number, search: number, total: number }} Timings

@@ -1,5 +1,5 @@
 // @ts-check
-/** The grid of hits: the good matches, a divider, and what is less likely. */
+/** The grid of hits: the good matches, a divider, and what is less likely. Copies of a photo are behind its card. */
 
 import { thumbnailAddress } from "./api.js";
 import { make } from "./dom.js";
@@ -22,8 +22,12 @@ export class HitGrid {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #staying;
   #divider = make("li", { className: "divider" }, "Less likely");
-  /** @type {readonly Hit[]} */
+  /** The hits that are shown. @type {readonly Hit[]} */
   hits = [];
+  /** All hits of the last answer. @type {readonly Hit[]} */
+  #all = [];
+  /** The photos whose copies are shown, by id. @type {Set<number>} */
+  #unfolded = new Set();
 
   /**
    * @param {HTMLElement} list
@@ -41,14 +45,24 @@ export class HitGrid {
    * @param {readonly Hit[]} hits
    */
   show(hits) {
+    this.#all = hits;
+    this.#unfolded.clear();
+    this.#lay();
+  }
+
+  #lay() {
+    const shown = new Set(this.#all.filter((hit) => !hit.copy_of).map((hit) => hit.id));
+    const hits = this.#all.filter((hit) => !hit.copy_of || !shown.has(hit.copy_of) || this.#unfolded.has(hit.copy_of));
     const focused = document.activeElement;
     const hadFocus = this.#list.contains(focused);
     this.hits = hits;
     this.#cards = new Map(hits.map((hit) => [hit.id, this.#cards.get(hit.id) ?? new HitCard(hit.id)]));
     const cards = [...this.#cards.values()];
     cards.forEach((card, index) => {
-      card.describe(hits[index]);
+      const { id } = hits[index];
+      card.describe(hits[index], this.#all.filter((hit) => hit.copy_of === id).length, this.#unfolded.has(id));
       card.button.onclick = () => this.#open(index);
+      card.copies.onclick = () => this.#fold(id);
     });
     const items = cards.map((card) => card.item);
     const likely = hits.filter((hit) => hit.likely).length;
@@ -60,6 +74,12 @@ export class HitGrid {
     if (!hadFocus) return;
     if (focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
     else this.focus(0);
+  }
+
+  /** Show the copies of a photo, or hide them again. @param {number} id */
+  #fold(id) {
+    if (!this.#unfolded.delete(id)) this.#unfolded.add(id);
+    this.#lay();
   }
 
   /** @param {number} index */
@@ -134,6 +154,7 @@ class HitCard {
       make("span", { className: "hit-picture" }, this.image),
       this.name,
     );
+    this.copies = make("button", { type: "button", className: "hit-copies" });
     this.item = make("li", {}, this.button);
   }
 
@@ -142,8 +163,19 @@ class HitCard {
     this.image.src = thumbnailAddress(this.#id);
   }
 
-  /** @param {Hit} hit */
-  describe(hit) {
+  /**
+   * @param {Hit} hit
+   * @param {number} copies how many copies of it were found
+   * @param {boolean} isUnfolded whether they are shown
+   */
+  describe(hit, copies, isUnfolded) {
+    const counted = copies === 1 ? "1 copy" : `${copies} copies`;
+    if (copies) this.item.append(this.copies);
+    else this.copies.remove();
+    this.copies.textContent = isUnfolded ? "Hide copies" : `+ ${counted}`;
+    this.copies.title = isUnfolded ? `Hide ${counted}` : `Show ${counted} of this photo`;
+    this.copies.ariaExpanded = String(isUnfolded);
+    this.item.classList.toggle("is-copy", Boolean(hit.copy_of));
     const name = tellingName(hit.name) || hit.label || "";
     this.name.textContent = name;
     this.name.hidden = !name;
