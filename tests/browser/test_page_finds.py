@@ -129,7 +129,7 @@ def test_a_visit_on_any_device(open_gallery, draw, sketch, world, photograph_pag
     expect(first).to_contain_text("envelope")
 
     with page.expect_response("**/similar?*"):
-        first.get_by_role("button").click()
+        first.click()
         page.get_by_role("button", name="More like this").click()
     expect(page.get_by_text("More like 0")).to_be_visible()
     for hit in (first, third):

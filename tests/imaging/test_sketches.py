@@ -8,7 +8,7 @@ from sketchhash.datasets.synthetic.photos import render_photo
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise
 from sketchhash.imaging.pages import find_sheet
-from sketchhash.imaging.sketches import centrelines, is_sketch, normalise_ink, read_sketch, skeletonise
+from sketchhash.imaging.sketches import centrelines, ink_on, is_sketch, normalise_ink, read_sketch, skeletonise
 
 SIZE = 128
 # Mean differences, in grey levels, between a drawing and its picture. Lines half a pixel off stay below the
@@ -360,3 +360,14 @@ def test_a_thing_cut_out_on_white_is_no_sketch():
     page.paste(Image.fromarray(render_photo("cat", np.random.default_rng(1), 120)), (40, 40))
     assert not is_sketch(encoded(np.asarray(page), "PNG"))
     assert not is_sketch(encoded(np.full((50, 50), 255, np.uint8), "PNG"))
+
+
+def test_a_frame_around_nothing_is_ink_and_no_table_around_a_sheet():
+    across, down = np.meshgrid(np.arange(28), np.arange(28))
+    page = 200 + 20 * (across + down) / 28
+    frame = np.ones((28, 28), dtype=bool)
+    frame[2:-2, 2:-2] = False
+    page[frame] = 30 + across[frame] % 16
+    inked = ink_on(page.astype(np.uint8)) > 64
+    assert inked[frame].mean() > 0.4
+    assert inked[~frame].mean() < 0.05

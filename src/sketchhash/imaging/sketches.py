@@ -126,7 +126,10 @@ def ink_on(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if all(share >= _FLAT_SHARE for _, share in papers):
         inks = [_ink_on_flat(channel, level) for channel, (level, _) in zip(channels, papers, strict=True)]
         return np.asarray(reduce(ImageChops.lighter, inks))
-    return _ink_in_uneven_light(picture.convert("L"), find_sheet(picture))
+    grey, sheet = picture.convert("L"), find_sheet(picture)
+    ink = _ink_in_uneven_light(grey, sheet)
+    is_frame = sheet is not None and not ink.any()  # drawn around nothing: it looks like a table around a sheet
+    return _ink_in_uneven_light(grey, None) if is_frame else ink
 
 
 def ink_threshold(ink: NDArray[np.uint8]) -> float:
