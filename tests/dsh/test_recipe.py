@@ -187,6 +187,8 @@ OTHER_VALUES = {
     "sketch_views": 77,
     "stroke_redraws": 77,
     "fewest_photos": 77,
+    "second_threshold": 0.77,
+    "sees_classes": True,
 }
 
 

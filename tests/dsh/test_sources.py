@@ -11,6 +11,7 @@ from sketchhash.dsh.networks import build_network, network_spec
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.sources import (
     Absent,
+    Alternating,
     Features,
     FeatureStore,
     InputSet,
@@ -185,3 +186,13 @@ def test_an_item_drawn_several_times_is_shown_in_all_its_drawings():
     generator = torch.Generator().manual_seed(0)
     shown = torch.stack([source.batch(rows, generator).flatten() for _ in range(60)]).T
     assert [set(row.tolist()) for row in shown] == [{0}, {1, 2, 3, 4}, {5}]
+
+
+def test_an_augmented_item_is_shown_in_any_of_its_styles_and_a_plain_one_in_the_first():
+    first, second = (Loaded(torch.arange(5.0)[:, None] + style, lambda pixels, _: pixels) for style in (0, 10))
+    source = Alternating([first, second])
+    rows = torch.tensor([4, 0, 2] * 20)
+    assert torch.equal(source.batch(rows, None)[:, 0], rows.float())
+    shown_rows = source.batch(rows, generator())[:, 0]
+    assert torch.equal(shown_rows % 10, rows.float())
+    assert set((shown_rows // 10).tolist()) == {0, 1}

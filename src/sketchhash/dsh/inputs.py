@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +29,7 @@ from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Recipe
 from sketchhash.dsh.sources import (
     Absent,
+    Alternating,
     Features,
     FeatureStore,
     InputSet,
@@ -89,7 +90,7 @@ class NetworkInputs:
             return self.pretraining_sketches(sketches)
 
         def load() -> Source:
-            return Joined(self._redrawn_sketches(sketches), len(sketches), self._token_pictures(photos))
+            return Joined(self._redrawn_sketches(sketches), len(sketches), self._contours(photos))
 
         return self._shown_ink(Kind.INK, sketches, photos, load)
 
@@ -164,6 +165,15 @@ class NetworkInputs:
     def _token_pictures(self, items: Sequence[Item]) -> Source:
         return Pictures(items, self.reader.tokens, augment_ink)
 
+    def _contours(self, items: Sequence[Item]) -> Source:
+        """Load token maps, in a second style too if the recipe asks for it."""
+        if not self.recipe.second_threshold:
+            return self._token_pictures(items)
+        with self.progress.stage("contours at a second threshold", len(items)) as advance:
+            other = self.reader.with_threshold(self.recipe.second_threshold)
+            other.prepare_tokens(items, advance)
+        return Alternating([self._token_pictures(items), Pictures(items, other.tokens, augment_ink)])
+
     def _sketch_pictures(self, items: Sequence[Item]) -> Source:
         """Load sketches, kept on disk once read: they are small, and slow to bring into their normal form."""
         side = self.network.spec.ink_side
@@ -199,7 +209,10 @@ class NetworkInputs:
         groups = [*(collection(self.dataset, sketch) for sketch in sketches), *[_CONTOURS] * len(photos)]
         items = [*sketches, *photos]
         views = 1 + self.recipe.stroke_redraws
-        return InputSet(kind, items, load, self.reader.fingerprint(kind, items), views, groups)
+        fingerprint = self.reader.fingerprint(kind, items)
+        if photos and self.recipe.second_threshold:
+            fingerprint = f"{fingerprint} {self.recipe.second_threshold}"
+        return InputSet(kind, items, load, fingerprint, views, groups)
 
     def _shown(self, kind: Kind, items: Sequence[Item], load: Callable[[], Source], views: int = 1) -> InputSet:
         return InputSet(kind, items, load, self.reader.fingerprint(kind, items), views)
@@ -242,6 +255,11 @@ class Reader:
         """Read at the sizes ``spec`` asks for."""
         tokens = TokenCache(cache / "tokens", detector(detector_name), spec.ink_side)
         return cls(spec.photo_side, spec.ink_side, tokens)
+
+    def with_threshold(self, threshold: float) -> Reader:
+        """Return a reader whose token maps show the contours above another threshold."""
+        cache = self.token_cache
+        return replace(self, token_cache=replace(cache, style=replace(cache.style, threshold=threshold)))
 
     def fingerprint(self, kind: Kind, items: Sequence[Item]) -> str:
         """Hash what decides these items' pixels: who they are, and how this kind is read.
@@ -316,7 +334,7 @@ def _read_all(items: Sequence[Item], read: Callable[[Item], T], advance: Advance
         try:
             return read(item)
         except (SketchHashError, OSError) as problem:
-            problems.append(str(problem))
+            problems.append(f"{item.id}: {problem}")
             return None
 
     pictures: list[T] = []

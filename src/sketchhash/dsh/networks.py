@@ -35,11 +35,13 @@ from enum import StrEnum
 import torch
 from torch import Tensor, nn
 
-from sketchhash.dsh.backbones import BACKBONES
+from sketchhash.dsh.backbones import BACKBONES, Backbone
 from sketchhash.errors import BadArgument, UnknownName
 
 PHOTO_CHANNELS = 3
 INK_CHANNELS = 1
+IMAGE_CLASSES = 1000  # of ImageNet's challenge
+_CLASSES_SCALE = 10.0  # a root of a chance is below 1, and should count as much as the trunk's features together
 
 
 class Branches(StrEnum):
@@ -74,17 +76,20 @@ class NetworkSpec:
     dropout: float
     bits: int = 128
     branches: Branches = Branches.FULL
+    sees_classes: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse backbones that do not exist and codes without bits."""
+        """Refuse backbones that do not exist or know no classes, and codes without bits."""
         for backbone in (self.c1, self.c2):
             if backbone not in BACKBONES:
                 raise UnknownName("backbone", backbone, BACKBONES)
+        if self.sees_classes and BACKBONES[self.c1].classifier is None:
+            raise BadArgument(f"sees_classes needs a photo trunk with ImageNet's classifier; {self.c1} has none.")
         if self.bits < 1:
             raise BadArgument(f"A code needs at least one bit, got {self.bits}.")
 
 
-def network_spec(size: str, bits: int, branches: Branches = Branches.FULL) -> NetworkSpec:
+def network_spec(size: str, bits: int, branches: Branches = Branches.FULL, sees_classes: bool = False) -> NetworkSpec:
     """Look up a size by name and set what varies between experiments.
 
     >>> network_spec("tiny", bits=32).ink_side
@@ -92,7 +97,7 @@ def network_spec(size: str, bits: int, branches: Branches = Branches.FULL) -> Ne
     """
     if size not in SIZES:
         raise UnknownName("network size", size, SIZES)
-    return replace(SIZES[size], bits=bits, branches=branches)
+    return replace(SIZES[size], bits=bits, branches=branches, sees_classes=sees_classes)
 
 
 def build_network(spec: NetworkSpec, seed: int, pretrained: bool = True) -> HashNetwork:
@@ -125,7 +130,7 @@ class HashNetwork(nn.Module):
         self.spec = spec
         has_photos, has_tokens = spec.branches.has_photos, spec.branches.has_tokens
         self.c2 = Net(spec, spec.c2, INK_CHANNELS, pretrained)
-        self.c1 = Net(spec, spec.c1, PHOTO_CHANNELS, pretrained) if has_photos else None
+        self.c1 = Net(spec, spec.c1, PHOTO_CHANNELS, pretrained, spec.sees_classes) if has_photos else None
         self.cross = CrossWeights(spec) if has_photos and has_tokens else None
         self.hash_c1 = _hash_layer(spec.fc_b * (has_photos + has_tokens), spec.bits)
         self.hash_c2 = _hash_layer(spec.fc_b, spec.bits)
@@ -163,8 +168,8 @@ class HashNetwork(nn.Module):
         elif cross is None:
             values = self.hash_c1(c1(p1))
         else:
-            a1 = c1.activate(c1.fc_a(p1) + cross.a_from_c2(p2))  # (n, fc_a)
-            a2 = c2.activate(c2.fc_a(p2) + cross.a_from_c1(p1))
+            a1 = c1.activate(c1.first(p1) + cross.a_from_c2(p2))  # (n, fc_a)
+            a2 = c2.activate(c2.first(p2) + cross.a_from_c1(p1))
             b1 = c1.activate(c1.fc_b(a1) + cross.b_from_c2(a2))  # (n, fc_b)
             b2 = c2.activate(c2.fc_b(a2) + cross.b_from_c1(a1))
             values = self.hash_c1(torch.cat([b1, b2], dim=1))
@@ -187,13 +192,16 @@ class HashNetwork(nn.Module):
 class Net(nn.Module):
     """C1-Net or C2-Net up to fc_b: a trunk from pixels to pool3, then two fully connected layers."""
 
-    def __init__(self, spec: NetworkSpec, backbone: str, channels: int, pretrained: bool) -> None:
+    def __init__(
+        self, spec: NetworkSpec, backbone: str, channels: int, pretrained: bool, sees_classes: bool = False
+    ) -> None:
         """Put the fully connected layers of ``spec`` on a backbone that reads ``channels``."""
         super().__init__()
         self.backbone = BACKBONES[backbone]
         self.trunk = self.backbone.build(channels, pretrained)
         self.fc_a = nn.Linear(self.backbone.features, spec.fc_a)
         self.fc_b = nn.Linear(spec.fc_a, spec.fc_b)
+        self.classes = ImageClasses(self.backbone, spec.fc_a, pretrained) if sees_classes else None
         self.dropout = spec.dropout
 
     def pool3(self, pictures: Tensor, trunk: nn.Module | None = None) -> Tensor:
@@ -205,11 +213,41 @@ class Net(nn.Module):
 
     def forward(self, pool3: Tensor) -> Tensor:
         """Turn pool3 into fc_b ``(n, fc_b)``, without any cross-weights."""
-        return self.activate(self.fc_b(self.activate(self.fc_a(pool3))))
+        return self.activate(self.fc_b(self.activate(self.first(pool3))))
+
+    def first(self, pool3: Tensor) -> Tensor:
+        """Apply fc_a, which may see ImageNet's classes too: ``(n, fc_a)``, not rectified."""
+        sums: Tensor = self.fc_a(pool3)
+        return sums if self.classes is None else sums + self.classes(pool3)
 
     def activate(self, x: Tensor) -> Tensor:
         """Rectify and, while training, drop: what follows each fully connected layer."""
         return torch.dropout(torch.relu(x), self.dropout, self.training)
+
+
+class ImageClasses(nn.Module):
+    """What fc_a sees of the chances that ImageNet's classifier gives its classes.
+
+    Layers that learn from a few photos of a category do not find again what the classifier was taught with a thousand
+    of them. Its weights stay as they are; roots, because most chances are small. Ours: the paper has nothing like it.
+    """
+
+    def __init__(self, backbone: Backbone, outputs: int, pretrained: bool) -> None:
+        """Load the classifier if ``pretrained``; what is seen of it starts at zero."""
+        super().__init__()
+        self.classifier = nn.Linear(backbone.features, IMAGE_CLASSES)
+        if pretrained and backbone.classifier is not None:
+            weights, biases = backbone.classifier()
+            self.classifier.load_state_dict({"weight": weights, "bias": biases})
+        self.classifier.requires_grad_(False)
+        self.seen = nn.Linear(IMAGE_CLASSES, outputs, bias=False)
+        nn.init.zeros_(self.seen.weight)
+
+    def forward(self, pool3: Tensor) -> Tensor:
+        """Turn pool3 into what is added to fc_a: ``(n, outputs)``."""
+        chances = torch.softmax(self.classifier(pool3), dim=1)
+        seen: Tensor = self.seen(_CLASSES_SCALE * chances.sqrt())
+        return seen
 
 
 class CrossWeights(nn.Module):

@@ -39,6 +39,8 @@ _ADDED_LATER = {  # with what was done before they were added
     "imagenet_weight": 0.0,
     "stroke_redraws": 0,
     "fewest_photos": 0,
+    "second_threshold": 0.0,
+    "sees_classes": False,
 }
 
 
@@ -135,10 +137,13 @@ class Recipe:
     is sketches and the token maps of photos (``pretrain_ink``), or both in this order.
 
     A sketch that is stored as strokes can be shown to C2 in ``stroke_redraws`` more drawings of it, by other hands
-    (`augment.redraw`).
+    (`augment.redraw`). With ``second_threshold``, C2 learns half of the contours of photos at this threshold instead of
+    that of token maps: below it, they have more detail.
 
     A category with fewer than ``fewest_photos`` is filled up with virtual ones while codes are learned, as far as
     ImageNet's classifier knows it (`prototypes`).
+
+    With ``sees_classes``, fc_a of C1 also sees what ImageNet's classifier says of a photo (`networks.ImageClasses`).
 
     With ``centred_words`` the word vectors lose what all categories share, which would pull all codes together.
 
@@ -164,6 +169,8 @@ class Recipe:
     sketch_views: int = 1
     stroke_redraws: int = 0
     fewest_photos: int = 0
+    second_threshold: float = 0.0
+    sees_classes: bool = False
 
     @property
     def hash(self) -> str:

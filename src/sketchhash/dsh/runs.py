@@ -58,7 +58,7 @@ class Job:
 
     def network(self, pretrained: bool = True) -> HashNetwork:
         """Build the network that is to be trained; trunks start from published weights when ``pretrained``."""
-        spec = network_spec(self.recipe.size, self.bits, self.recipe.branches)
+        spec = network_spec(self.recipe.size, self.bits, self.recipe.branches, self.recipe.sees_classes)
         return build_network(spec, self.seed, pretrained)
 
     def facts(self) -> dict[str, object]:

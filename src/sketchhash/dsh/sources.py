@@ -114,6 +114,25 @@ class Joined:
 
 
 @dataclass(frozen=True)
+class Alternating:
+    """Sources of the same items in several styles; an augmented row is shown in any of them, others in the first."""
+
+    styles: Sequence[Source]
+
+    def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
+        """Pick these rows, each in a style of its own."""
+        if generator is None:
+            return self.styles[0].batch(rows, None)
+        chosen = torch.randint(len(self.styles), (len(rows),), generator=generator)
+        parts = [(chosen == style, source) for style, source in enumerate(self.styles)]
+        drawn = [(mine, source.batch(rows[mine], generator)) for mine, source in parts if mine.any()]
+        batch = drawn[0][1].new_empty(len(rows), *drawn[0][1].shape[1:])
+        for mine, part in drawn:
+            batch[mine] = part
+        return batch
+
+
+@dataclass(frozen=True)
 class Features:
     """Trunk outputs ``(views, n, width)``: view 0 of the pictures as they are, the others augmented."""
 

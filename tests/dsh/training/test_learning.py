@@ -198,6 +198,22 @@ def test_strokes_are_redrawn_once_and_kept(tmp_path, quickdraw):
     assert not listening.stages
 
 
+def test_contours_are_also_drawn_with_a_second_threshold(dataset, tmp_path):
+    network = build_network(network_spec("tiny", BITS), 0)
+
+    def shown(threshold):
+        recipe = replace(QUICK, second_threshold=threshold)
+        inputs = NetworkInputs(dataset, network, recipe, 0, tmp_path, Silent())
+        return inputs.pretraining_ink(dataset.sketches, dataset.photos)
+
+    plain, varied = shown(0.0), shown(0.2)
+    assert plain.fingerprint != varied.fingerprint != shown(0.3).fingerprint
+    usual, detailed = varied.load().second.styles
+    rows = torch.arange(len(dataset.photos))
+    assert torch.equal(usual.batch(rows, None), plain.load().second.batch(rows, None))
+    assert detailed.batch(rows, None).sum() < usual.batch(rows, None).sum()  # ink is dark
+
+
 @pytest.fixture
 def quickdraw(tmp_path):
     folder = tmp_path / "strokes"
