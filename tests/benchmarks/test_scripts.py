@@ -14,6 +14,7 @@ NAMES = (
     "search",
     "serving",
     "shape",
+    "storing",
     "tokens",
 )
 
