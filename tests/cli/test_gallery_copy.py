@@ -53,7 +53,8 @@ def test_a_service_says_that_its_engine_is_gone(run, gallery, postgres_server, m
 
 
 @pytest.mark.parametrize("verb", [["gallery", "verify"], ["gallery", "export"], ["index", "."]])
-def test_verbs_that_need_a_file_say_so(run, verb):
-    told = run(*verb, "--gallery", "milvus://127.0.0.1:19530/photos")
-    assert told.exit_code == 2
-    assert "sketchhash gallery copy FILE --gallery ADDRESS" in told.stderr
+def test_verbs_say_that_no_engine_is_there(run, verb):
+    told = run(*verb, "--gallery", "postgresql://me:secret@127.0.0.1:1/photos?timeout=2")
+    assert told.exit_code == 1
+    assert "see that it runs and can be reached" in told.stderr
+    assert "secret" not in told.output
