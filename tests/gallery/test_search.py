@@ -255,6 +255,21 @@ def test_a_photo_of_the_gallery_sent_again_has_the_code_that_it_has_there(search
     assert searcher.search(folder / "large.jpg", 1, kind="photo")[0].distance == 0
 
 
+def test_a_picture_is_taken_for_what_it_shows_in_the_time_of_one(searcher, paint_sketch, folder, tmp_path):
+    calls = []
+
+    def run(function, *arguments):
+        calls.append(function)
+        return function(*arguments)
+
+    sketch, photo = paint_sketch(tmp_path / "sketch.png").read_bytes(), next(folder.rglob("*.*")).read_bytes()
+    for kind, content in (("sketch", sketch), ("photo", photo)):
+        recognised, told = searcher.prepare_recognised(content, run=run), searcher.prepare_picture(content, kind)
+        assert recognised.kind == kind
+        np.testing.assert_array_equal(recognised.pixels, told.pixels)
+    assert len(calls) == 2  # a process has so much time for each
+
+
 def test_hits_are_reranked_unless_told_otherwise(searcher):
     values = searcher.encode(searcher.prepare(DRAWING))
     by_distance = searcher.search(DRAWING, 30, rerank=False)

@@ -26,9 +26,10 @@ from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 from sketchhash.gallery.copies import mark_copies
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.protocol import Hit, OpenGallery
-from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_sketch, run, share_of_ink
+from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_recognised, read_sketch, run, share_of_ink
 from sketchhash.model import Calibration, Judgement, Model, QueryKind, Verdict
 from sketchhash.model.calibration import JUDGED_HITS
+from sketchhash.model.model import photo_reader
 from sketchhash.tokens.shape import ShapeQuery
 
 Kind = Literal["sketch", "photo"]
@@ -40,6 +41,7 @@ DEFAULT_K = 20
 _LIMITS = Limits()
 _NO_JUDGEMENT = Judgement()
 _NONE_LEFT_OUT = LeftOut()
+_INK_DIMENSIONS = 2
 _PEEK = 256  # bytes that tell strokes from a picture
 _PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "I;16")
 
@@ -209,6 +211,12 @@ class Searcher:
             return Prepared(kind, run(read_sketch, source, self._ink.size, self._style, limits))
         # As indexing does it: a photo of the gallery that is sent again gets the very code that it has there.
         return Prepared(kind, self.model.read_photo(source, limits, run))
+
+    def prepare_recognised(self, picture: bytes, limits: Limits = _LIMITS, run: Run = run) -> Prepared:
+        """Decode a picture as the sketch or the photo that it shows; see `prepare_picture`."""
+        as_sketch = partial(read_sketch, size=self._ink.size, style=self._style, limits=limits)
+        pixels = run(read_recognised, picture, as_sketch, photo_reader(self.model.manifest, limits), limits)
+        return Prepared("sketch" if pixels.ndim == _INK_DIMENSIONS else "photo", pixels)
 
     def encode(self, prepared: Prepared) -> NDArray[np.float32]:
         """Return the output of the network, ``(bits,)``; its signs are the code."""

@@ -10,7 +10,7 @@ from sketchhash.imaging.decoders import DecoderPool, Run, run
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise, share_of_ink
 from sketchhash.imaging.perceptual import perceptual_hash
 from sketchhash.imaging.photos import contact_sheet, fit_square, read_shrunk_photo, shrink, thumbnail, write_png
-from sketchhash.imaging.sketches import is_sketch, normalise_ink, read_sketch
+from sketchhash.imaging.sketches import is_sketch, normalise_ink, read_recognised, read_sketch
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -27,6 +27,7 @@ __all__ = [
     "perceptual_hash",
     "rasterise",
     "read_photo",
+    "read_recognised",
     "read_shrunk_photo",
     "read_sketch",
     "read_small_photo",

@@ -11,6 +11,7 @@ one thing: peeling ends once the lines are thin, so that a solid area, wider tha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
 
@@ -44,6 +45,22 @@ def read_sketch(
     except UnreadableImage as problem:
         name = "these bytes" if isinstance(source, bytes) else str(source)
         raise UnreadableImage(f"Cannot read a sketch from {name}: {problem}") from problem
+
+
+def read_recognised(
+    source: Path | bytes,
+    as_sketch: Callable[[Path | bytes], NDArray[np.uint8]],
+    as_photo: Callable[[Path | bytes], NDArray[np.uint8]],
+    limits: Limits = DEFAULT_LIMITS,
+) -> NDArray[np.uint8]:
+    """Read a picture as what `is_sketch` takes it for: a sketch has two dimensions, a photo three.
+
+    This is one function so that a process that decodes has its time once for both.
+
+    Raises:
+        UnreadableImage: If the file cannot be decoded, or there is no ink on the page of a sketch.
+    """
+    return as_sketch(source) if is_sketch(source, limits) else as_photo(source)
 
 
 # A sketch is lines, no wider than this share of the picture and covering no more than that of the paper, which is

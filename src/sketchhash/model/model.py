@@ -6,8 +6,9 @@ positive. The networks are ONNX graphs that run on the CPU.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -155,10 +156,14 @@ def read_photo_for(
     Raises:
         UnreadableImage: If it cannot be decoded.
     """
-    side = decoded_side(manifest)
-    if manifest is not None and manifest.photos is not None and manifest.photos.decoded is not None:
-        return run(read_small_photo, source, side, limits)
-    return run(read_shrunk_photo, source, side, limits)
+    return run(photo_reader(manifest, limits), source)
+
+
+def photo_reader(manifest: Manifest | None, limits: Limits = DEFAULT_LIMITS) -> Callable[[Path | bytes], Photo]:
+    """Return the function by which `read_photo_for` decodes; it can be sent to another process."""
+    has_side = manifest is not None and manifest.photos is not None and manifest.photos.decoded is not None
+    read = read_small_photo if has_side else read_shrunk_photo
+    return partial(read, longest=decoded_side(manifest), limits=limits)
 
 
 def decoded_side(manifest: Manifest | None) -> int:

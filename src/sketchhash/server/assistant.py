@@ -24,7 +24,7 @@ from sketchhash import __version__
 from sketchhash.errors import BadArgument, SketchHashError, UnreadableImage, require
 from sketchhash.gallery import Answer, Filter, Prepared, Searcher
 from sketchhash.gallery.photos import open_file
-from sketchhash.imaging import DecoderPool, Drawing, Run, is_sketch
+from sketchhash.imaging import DecoderPool, Drawing, Run
 from sketchhash.imaging.ink import MAX_STROKES
 from sketchhash.server.limits import UPLOADS
 from sketchhash.server.photos import display_name
@@ -129,8 +129,9 @@ class _Tools:
         with _explained():
             content = _picture(path, base64)
             if kind == "auto":
-                kind = "sketch" if self._run(is_sketch, content, UPLOADS) else "photo"
-            prepared = self._searcher.prepare_picture(content, kind, UPLOADS, self._run)
+                prepared = self._searcher.prepare_recognised(content, UPLOADS, self._run)
+            else:
+                prepared = self._searcher.prepare_picture(content, kind, UPLOADS, self._run)
             only = Filter.parse(_path(folder), label, after, before, near)
             return self._shown(self._found(prepared, k, only), thumbnails)
 

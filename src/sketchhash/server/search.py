@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sketchhash.codes import pack
 from sketchhash.errors import UnreadableImage
 from sketchhash.gallery import Answer, Filter, Hit, Prepared, Searcher
-from sketchhash.imaging import Drawing, Run, is_sketch, run
+from sketchhash.imaging import Drawing, Run, run
 from sketchhash.server.limits import UPLOADS
 from sketchhash.server.metrics import Stopwatch
 from sketchhash.server.photos import common_root, display_name, folder_below, folder_path, unknown_photo_is_not_found
@@ -80,15 +80,14 @@ class Finder:
         """Find photos that look like an uploaded photo, or that show the sketch in an uploaded picture."""
         try:
             with watch.stage("ink"):
-                kind = self._recognise(content) if query.kind == "auto" else query.kind
-                picture = self._searcher.prepare_picture(content, kind, UPLOADS, self._run)
+                if query.kind == "auto":
+                    picture = self._searcher.prepare_recognised(content, UPLOADS, self._run)
+                else:
+                    picture = self._searcher.prepare_picture(content, query.kind, UPLOADS, self._run)
         except UnreadableImage as error:
             reason = str(error).replace("these bytes", "the picture")
             raise UnreadableImage(f"{reason} Send another picture, such as a JPEG or PNG.") from error
-        return replace(self._find_prepared(picture, query, watch), kind=kind)
-
-    def _recognise(self, content: bytes) -> PictureKind:
-        return "sketch" if self._run(is_sketch, content, UPLOADS) else "photo"
+        return replace(self._find_prepared(picture, query, watch), kind=picture.kind)
 
     def find_by_category(self, query: CategoryQuery, watch: Stopwatch) -> SearchResult:
         """Find photos of a kind of thing that the model knows."""
