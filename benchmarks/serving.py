@@ -3,7 +3,8 @@
     python benchmarks/serving.py --users 8 --seconds 60
 
 A server runs in a process of its own over a gallery of random codes; users are threads of this one. The peer is the
-same work without a service: a drawing is encoded and searched for in this process, by one user alone.
+same work without a service: a drawing is encoded and searched for in this process, by one user alone. With
+``--uploads 2`` two more clients send pictures all the time that take long to decode.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from http.client import HTTPConnection, HTTPException
+from io import BytesIO
 from itertools import cycle
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -26,6 +28,7 @@ from typing import Annotated, Self
 
 import numpy as np
 import typer
+from PIL import Image
 
 from sketchhash.codes import pack
 from sketchhash.datasets.synthetic import CATEGORIES, draw_sketch
@@ -51,6 +54,7 @@ _WARMING_SECONDS = 3.0
 _STOPPING_SECONDS = 20.0
 _METRICS_SECONDS = 300.0  # on a busy machine
 _ALONE_SECONDS = 2.0
+_HOSTILE_SIDE = 7000  # pixels, of sixteen bits
 _ALONE_DRAWINGS = 8
 
 _NUMBERS = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)"
@@ -102,6 +106,7 @@ class ServingTimes:
     worst_seconds: float
     errors: Mapping[int, int]
     memory: Memory
+    uploads: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, replies: Sequence[Reply], users: int, seconds: float, photos: int, memory: Memory) -> Self:
@@ -116,6 +121,7 @@ def main(
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="How long they draw.")] = 60,
     users: Annotated[int, typer.Option(min=1, max=64, help="How many people draw at once.")] = 8,
     photos: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many random codes to search.")] = 1_000_000,
+    uploads: Annotated[int, typer.Option(min=0, max=8, help="How many clients send hostile pictures.")] = 0,
     model: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="The model folder; otherwise the default one.")
     ] = None,
@@ -130,22 +136,26 @@ def main(
             fill_with_random_codes(gallery, photos)
         alone = search_alone(path, folder)
         say(f"{users} users draw for {seconds:g} seconds ...")
-        times = measure(path, folder, users, seconds)
+        times = measure(path, folder, users, seconds, uploads=uploads)
     finish(serving_table(times, alone), {"service": asdict(times), "alone": asdict(alone)}, out)
 
 
-def measure(gallery: Path, model_folder: Path, users: int, seconds: float, pace: Pace | None = None) -> ServingTimes:
+def measure(
+    gallery: Path, model_folder: Path, users: int, seconds: float, pace: Pace | None = None, uploads: int = 0
+) -> ServingTimes:
     """Let so many users draw for so long, after some seconds of warming up that do not count."""
-    with serving(gallery, model_folder) as port, ThreadPoolExecutor(users) as threads:
+    with serving(gallery, model_folder) as port, ThreadPoolExecutor(users + uploads) as threads:
         begin = perf_counter() + _WARMING_SECONDS
         end = begin + seconds
         seeds = np.random.default_rng(0).spawn(users)
         drawn = [threads.submit(draw_until, end, port, pace or Pace(), rng) for rng in seeds]
+        sent = [threads.submit(_upload_until, end, port) for _ in range(uploads)]
         sleep(max(begin - perf_counter(), 0))
         warm = read_metric(port, MEMORY)
         replies: list[Reply] = [reply for future in drawn for reply in future.result() if reply.sent_at >= begin]
         memory = Memory(warm, read_metric(port, MEMORY))
-        return ServingTimes.of(replies, users, seconds, read_metric(port, PHOTOS), memory)
+        times = ServingTimes.of(replies, users, seconds, read_metric(port, PHOTOS), memory)
+        return replace(times, uploads=sum((future.result() for future in sent), Counter()))
 
 
 def search_alone(gallery: Path, model_folder: Path, seconds: float = _ALONE_SECONDS) -> Cost:
@@ -203,7 +213,10 @@ def grow(drawing: Drawing, points: int) -> Iterator[Strokes]:
 
 def serving_table(times: ServingTimes, alone: Cost | None = None) -> str:
     """Return a run as Markdown; "× alone" is the median answer in terms of the same search in this process."""
-    errors = ", ".join(f"{count} × {status or 'no answer'}" for status, count in sorted(times.errors.items()))
+    errors, uploads = (
+        ", ".join(f"{count} × {status or 'no answer'}" for status, count in sorted(counted.items()))
+        for counted in (times.errors, times.uploads)
+    )
     growth = times.memory.end - times.memory.warm
     rows = [
         ("photos", f"{times.photos:,}"),
@@ -217,6 +230,8 @@ def serving_table(times: ServingTimes, alone: Cost | None = None) -> str:
         ("errors", errors or "none"),
         ("memory", f"{times.memory.end / 1e6:.0f} MB ({growth / 1e6:+.1f} MB since warm)"),
     ]
+    if uploads:
+        rows.append(("hostile pictures meanwhile", uploads))
     if alone is not None:
         rows.append(("the same search in one process, alone", f"{alone.milliseconds:.1f} ms"))
         rows.append(("p50 × alone", f"{1000 * times.p50_seconds / alone.milliseconds:.2f}"))
@@ -262,6 +277,23 @@ def _await_port(child: Connection) -> int:
     except EOFError:
         pass
     raise SketchHashError("The server did not start; what it printed is above.")
+
+
+def _upload_until(end: float, port: int) -> Counter[int]:
+    """Send a picture again and again that takes seconds to decode; return how often which status came."""
+    file = BytesIO()
+    Image.new("I;16", (_HOSTILE_SIDE, _HOSTILE_SIDE)).save(file, "PNG")
+    head = b'--x\r\nContent-Disposition: form-data; name="picture"; filename="a"\r\n\r\n'
+    body, headers = head + file.getvalue() + b"\r\n--x--\r\n", {"Content-Type": "multipart/form-data; boundary=x"}
+    statuses = Counter[int]()
+    while perf_counter() < end:
+        connection = HTTPConnection("127.0.0.1", port, timeout=_METRICS_SECONDS)
+        connection.request("POST", "/api/search", body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        statuses[answer.status] += 1
+        connection.close()
+    return statuses
 
 
 def _growing_drawings(points: int, rng: np.random.Generator) -> Iterator[Strokes]:

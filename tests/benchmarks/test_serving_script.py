@@ -68,8 +68,10 @@ def test_times_count_errors_apart_from_times():
 
 def test_people_draw_against_a_server_of_this_machine(gallery_file, model_folder, monkeypatch):
     monkeypatch.setattr("serving._WARMING_SECONDS", 0.3)
-    times = measure(gallery_file, model_folder, users=2, seconds=1)
-    assert (times.photos, times.errors) == (500, {})
+    monkeypatch.setattr("serving._HOSTILE_SIDE", 100)
+    times = measure(gallery_file, model_folder, users=2, seconds=1, uploads=1)
+    assert (times.photos, times.errors, times.uploads.keys()) == (500, {}, {200})
+    assert "| hostile pictures meanwhile |" in serving_table(times)
     assert 2 <= times.requests <= 20
     assert 0 < times.p50_seconds <= times.p99_seconds <= times.worst_seconds
 

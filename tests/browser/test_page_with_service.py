@@ -1,5 +1,9 @@
 """The page and the real service understand each other."""
 
+import re
+from urllib.parse import urlsplit
+
+import httpx
 import numpy as np
 import pytest
 from PIL import Image
@@ -63,3 +67,33 @@ def test_a_circle_finds_photos_in_the_real_gallery(browser, address, draw, photo
     expect(page.get_by_role("dialog")).to_contain_text("Bits in a code32")
     context.close()
     assert complaints == []
+
+
+# A form needs no permission of the other site: browsers send it, and the question is whether it is answered.
+POST_A_FORM = """
+async (address) => {
+  const form = new FormData();
+  form.append("picture", new Blob(["no picture"]), "a.jpg");
+  try {
+    return (await fetch(address, { method: "POST", mode: "no-cors", body: form })).status;
+  } catch {
+    return "kept from the page";
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["0.0.0.0", "127.0.0.1", "localhost"])
+def test_what_a_page_of_another_site_posts_is_refused(browser, gallery_file, model_folder, run_service, service, name):
+    with run_service(gallery_file, model_folder, Access()) as address:
+        page = browser.new_page()
+        page.goto(service.address)  # another port is another origin
+        port = urlsplit(address).port
+        assert page.evaluate(POST_A_FORM, f"http://{name}:{port}/api/search") == "kept from the page"
+        page.goto(address)
+        assert page.evaluate(POST_A_FORM, f"{address}api/search") == 422  # its own page is told what is wrong
+        counted = httpx.get(f"{address}metrics").text
+        page.close()
+    assert re.findall(r'^sketchhash_answers_total{route="/api/search",status="(\d+)"} (\S+)', counted, re.M) == [
+        ("422", "1.0")
+    ]

@@ -2,11 +2,11 @@
 
 import os
 import socket
-import statistics
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,47 +29,60 @@ def memory(pid):
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def drawing_times(client, strokes, seconds):
-    """Search by a drawing again and again; return how long each search took."""
+def slowest_of_a_hundred(client, strokes, count=50):
+    """Search by a drawing again and again; return the 99th percentile of the seconds that a search took."""
     times = []
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    for _ in range(count):
         start = time.monotonic()
         assert client.post("/api/search", json={"strokes": strokes}).status_code == 200
         times.append(time.monotonic() - start)
         time.sleep(0.02)
-    return times
+    return float(np.percentile(times, 99))
+
+
+@contextmanager
+def uploading(address, contents):
+    """Send pictures again and again, each by a client of its own; yield the list of statuses that they get."""
+    statuses, is_over = [], threading.Event()
+
+    def upload(content):
+        with httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=120) as client:
+            while not is_over.is_set():
+                answer = client.post("/api/search", files={"picture": content}, data={"kind": "photo"})
+                statuses.append(answer.status_code)
+
+    with ThreadPoolExecutor(len(contents)) as uploaders:
+        uploads = [uploaders.submit(upload, content) for content in contents]
+        try:
+            yield statuses
+        finally:
+            is_over.set()
+            for each in uploads:
+                each.result()
 
 
 def test_drawings_are_answered_while_hostile_uploads_are_under_way(service, running, strokes):
     # Bytes that pass every look at their structure, and then take a second or two of processor time each.
     hostile = [hostile_pictures.deep_png(4.9e7), hostile_pictures.tall_png(2e7)]
+    seen = []
     with (
-        running(create_app(service, Access())) as (host, port),
-        httpx.Client(base_url=f"http://{host}:{port}") as client,
+        running(create_app(service, Access())) as address,
+        httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=120) as client,
     ):
-        client.post("/api/search", json={"strokes": strokes})
-        alone = drawing_times(client, strokes, 2)
-        is_over = threading.Event()
-
-        def upload(content):
-            statuses = []
-            while not is_over.is_set():
-                with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as own:
-                    answer = own.post("/api/search", files={"picture": content}, data={"kind": "photo"})
-                statuses.append(answer.status_code)
-            return statuses
-
-        with ThreadPoolExecutor(len(hostile)) as uploaders:
-            uploads = [uploaders.submit(upload, content) for content in hostile]
-            time.sleep(0.5)
-            disturbed = drawing_times(client, strokes, 4)
-            is_over.set()
-        statuses = {status for each in uploads for status in each.result()}
-    assert statuses <= {200, 422}
-    # Cores are shared with the uploads and perhaps with other tests. Behind a picture a drawing would wait for seconds.
-    assert statistics.median(disturbed) < 10 * statistics.median(alone) + 0.1
-    assert sorted(disturbed)[int(0.9 * len(disturbed))] < 10 * max(alone) + 0.5
+        for _ in range(3):
+            client.post("/api/search", json={"strokes": strokes})
+            alone = slowest_of_a_hundred(client, strokes)
+            with uploading(address, hostile) as statuses:
+                while service.pictures.pending < len(hostile):
+                    time.sleep(0.01)
+                disturbed = slowest_of_a_hundred(client, strokes)
+            assert set(statuses) <= {200, 422}
+            seen.append((alone, disturbed))
+            # On an idle machine 150 ms; where other tests have the cores, in terms of what drawings wait for anyway.
+            # Behind a picture they would wait for seconds.
+            if disturbed < 0.15 + 4 * alone:
+                return
+    pytest.fail(f"drawings waited too long, three times in a row: {seen}")
 
 
 def test_drawings_are_answered_while_every_picture_thread_is_taken(service, client_for, strokes, png):
