@@ -44,10 +44,10 @@ _PHOTOS = 48
 _LONGEST_LIFE = 8.0  # seconds after the start of indexing
 _DRAWERS = 8
 _FLAT_BYTES = 50_000_000  # by which the service may grow, once it has seen everything
-_TIMEOUT = 60.0  # seconds
-_BUSY = 503
-_SERVER_FAULT = 500
-_EXPECTED = ("200", "503")  # answers to people who draw
+_TIMEOUT = 300.0  # seconds: on a busy machine an answer is late, not lost
+_LATE = "too late"
+_BUSY = "503"
+_EXPECTED = ("200", _BUSY)  # answers to people who draw
 _CHECK_EVERY = 50
 _TOLD_EVERY = 250
 _DRAWING = {"strokes": [[[0, 0], [80, 10], [40, 70], [0, 0]]], "k": 10}
@@ -225,10 +225,10 @@ def send_nonsense(place: Path, model_folder: Path, requests: int, rng: Random) -
     with serving(_make_gallery(place / "nonsense.gallery", place, model_folder), model_folder) as port:
         expected, before = _hits(port), 0
         for number in range(1, requests + 1):
-            status = _send(port, *_request(rng))
-            ends[str(status) if status else "no answer"] += 1
-            if status >= _SERVER_FAULT and status != _BUSY:
-                faults.append(f"request {number}: {status}")
+            end = _send(port, *_request(rng))
+            ends[end] += 1
+            if end == _LATE or (end.startswith("5") and end != _BUSY):
+                faults.append(f"request {number}: {end}")
             if number % _CHECK_EVERY == 1 and _hits(port) != expected:
                 faults.append(f"after request {number} a drawing finds other photos")
             if number % _TOLD_EVERY == 0 or number == requests:
@@ -337,16 +337,18 @@ def _request(rng: Random) -> tuple[str, str, bytes, dict[str, str]]:
     return method, path, b"" if method in ("GET", "HEAD") else body, headers
 
 
-def _send(port: int, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> int:
-    """Return the status of the answer, or 0 if the service hung up."""
+def _send(port: int, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> str:
+    """Return the status of the answer, or that the service hung up, as it may on what is no HTTP, or was too slow."""
     connection = HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
     try:
         connection.request(method, path, body, dict(headers))
         answer = connection.getresponse()
         answer.read()
-        return answer.status
+        return str(answer.status)
+    except TimeoutError:
+        return _LATE
     except (HTTPException, ConnectionError):
-        return 0
+        return "no answer"
     finally:
         connection.close()
 

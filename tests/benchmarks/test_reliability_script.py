@@ -50,7 +50,7 @@ def test_requests_are_counted_by_their_answer(place, model_folder):
 
 
 def test_an_answer_of_500_is_a_fault(place, model_folder, monkeypatch):
-    monkeypatch.setattr(reliability, "_send", lambda *_: 500)
+    monkeypatch.setattr(reliability, "_send", lambda *_: "500")
     outcome = last(send_nonsense(place, model_folder, 2, np.random.default_rng(1)))
     assert outcome.faults == ["request 1: 500", "request 2: 500"]
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -45,6 +46,29 @@ def test_a_gallery_that_is_open_already_can_be_served_and_stays_open(gallery, mo
         assert len(client.post("/api/search", json={"strokes": strokes}).json()["hits"]) == 6
         assert client.get("/api/gallery").json()["model"]["card"] == "# tiny\n"
     assert len(Searcher(model, gallery).search(strokes)) == 6
+
+
+def test_a_gallery_that_is_deleted_or_damaged_meanwhile_is_explained(service, gallery_file, client_for, strokes):
+    client = client_for(service)
+    with sqlite3.connect(gallery_file) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("DELETE FROM photos WHERE id > 1")
+    connection.close()
+    answers = [client.post("/api/search", json={"strokes": strokes}), client.get("/api/photos/2")]
+    assert {answer.status_code for answer in answers} <= {200, 404, 503}
+    gallery_file.unlink()
+    answer = client.get("/api/gallery")
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (503, "unwritable_state")
+    assert "Stop what has it open" in answer.json()["error"]["message"]
+
+
+def test_a_broken_form_leaves_no_line_in_the_log(service, running, caplog):
+    with running(create_app(service, Access())) as (host, port):
+        connection = http.client.HTTPConnection(host, port, timeout=60)
+        connection.request("POST", "/api/search", b"garbage", {"Content-Type": "multipart/form-data; boundary=x"})
+        assert connection.getresponse().status == 400
+        connection.close()
+    assert caplog.records == []
 
 
 def test_two_services_cannot_have_one_port():

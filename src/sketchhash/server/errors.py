@@ -20,11 +20,12 @@ from starlette.requests import ClientDisconnect
 
 from sketchhash.errors import (
     BadArgument,
-    BusyGallery,
+    DamagedState,
     EngineProblem,
     IncompatibleGallery,
     SketchHashError,
     UnreadableImage,
+    UnwritableState,
 )
 
 RETRY_SECONDS = 1
@@ -78,9 +79,10 @@ STATUS: Mapping[type[SketchHashError], int] = {
     UnreadableImage: 422,
     HeadTooLarge: 431,
     TooBusy: 503,
-    BusyGallery: 503,
+    DamagedState: 503,
     EngineProblem: 503,
     IncompatibleGallery: 503,
+    UnwritableState: 503,
     SketchHashError: 500,
 }
 

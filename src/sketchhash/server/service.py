@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import secrets
 import socket
@@ -125,6 +126,7 @@ def create_server(app: FastAPI) -> uvicorn.Server:
 
     It ends on Ctrl-C or SIGTERM, after a few seconds for the requests that are under way.
     """
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # what is wrong with a form is for who sent it
     config = uvicorn.Config(
         app,
         http=DeadlineProtocol,
