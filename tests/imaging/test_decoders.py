@@ -96,7 +96,7 @@ def test_what_takes_too_much_memory_is_refused_and_the_next_is_decoded(pool):
 @pytest.mark.parametrize("name", hostile_pictures.LARGE)
 def test_no_picture_takes_more_than_it_may(name):
     content = hostile_pictures.LARGE[name](3e7)
-    pool = DecoderPool(1)
+    pool = DecoderPool(1, patience=100)
     pool.run(read_details, photo())
     (pid,) = pool.pids
     before, most, done = memory(pid), [0], threading.Event()

@@ -39,7 +39,7 @@ SECONDS = 5.0
 
 # Time passes for a process that waits for a core, too: the clock is only for systems that cannot limit processor time,
 # and for machines that are so busy that nobody would wait any longer.
-_PATIENCE = 6.0
+_PATIENCE = 24.0 if hasattr(signal, "setitimer") else 3.0
 _IDLE_SECONDS = 60.0  # after which a process without pictures ends, and its memory with it
 _KEPT_MEMORY = 64_000_000  # a process that holds more than this afterwards is replaced
 
