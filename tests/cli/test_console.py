@@ -84,6 +84,13 @@ def test_control_characters_reach_no_terminal(capsys):
         assert character not in out + err.replace("\x1b[31m\x1b[1m", "").replace("\x1b[0m", "")
 
 
+def test_what_libraries_say_about_a_damaged_file_is_not_heard(capfd):
+    with console.quiet_libraries():
+        os.write(2, b"TIFFReadDirectory: whatever")
+    console.say("after it")
+    assert capfd.readouterr().err == "after it\n"
+
+
 def test_data_for_programs_is_exact_and_for_terminals_escaped(capsys, monkeypatch):
     console.write_exactly(HOSTILE)
     assert capsys.readouterr().out.replace("\n", "\r") == HOSTILE

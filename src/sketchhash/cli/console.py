@@ -22,6 +22,8 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C: 128 + SIGINT
 
+_STDERR = 2
+
 
 def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     r"""Print text, with control characters escaped but for newlines and tabs.
@@ -92,6 +94,24 @@ def complain(text: str) -> None:
     """Print an error message to standard error."""
     typer.secho("Error: ", fg="red", bold=True, nl=False, err=True)
     write(text, err=True)
+
+
+@contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Keep what libraries in C write about a damaged file, such as libtiff, from standard error meanwhile."""
+    sys.stderr.flush()
+    try:
+        kept = os.dup(_STDERR)
+    except OSError:  # it is closed
+        yield
+        return
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), _STDERR)
+    try:
+        yield
+    finally:
+        os.dup2(kept, _STDERR)
+        os.close(kept)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sketchhash.cli.console import exact_json, printable, say, write
+from sketchhash.cli.console import exact_json, printable, quiet_libraries, say, write
 from sketchhash.cli.options import AsJson, GalleryPlace, ModelFolder, load_model
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 
@@ -89,7 +89,8 @@ def search(
     loaded = load_model(model)
     with open_gallery(gallery, loaded) as opened:
         searcher = Searcher(loaded, opened)
-        query = None if sketch is None else _prepare(searcher, sketch, "photo" if photo else "sketch")
+        with quiet_libraries():
+            query = None if sketch is None else _prepare(searcher, sketch, "photo" if photo else "sketch")
         if query is not None:
             values = searcher.encode(query)
             hits = searcher.by_values(values, k, only=only, rerank=rerank, asked=query)
