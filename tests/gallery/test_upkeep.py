@@ -93,5 +93,6 @@ def test_an_unsound_file_is_refused(tmp_path, model, folder, photo):
     entry = content.index(sha256, (page - 1) * 4096, page * 4096)
     content[entry : entry + 16] = bytes(16)
     path.write_bytes(content)
-    with GalleryFile.open(path) as gallery, pytest.raises(DamagedState, match=r"is damaged: .*backup"):
+    # Where the first look, at opening, sees it depends on the hashes, and so on the version that wrote the photos.
+    with pytest.raises(DamagedState, match=r"is damaged.*backup"), GalleryFile.open(path) as gallery:
         next(verify(gallery))

@@ -100,6 +100,9 @@ def test_cmyk_keeps_its_colours():
 
 
 def test_sixteen_bits_keep_their_range():
+    levels = np.arange(1 << 16, dtype=np.uint16).reshape(256, 256)
+    expected = np.rint(levels / 257).astype(np.uint8)
+    np.testing.assert_array_equal(read_photo(encode(Image.fromarray(levels), "PNG"))[:, :, 0], expected)
     ramp = np.linspace(0, 65535, 256).astype(np.uint16).reshape(16, 16)
     photo = read_photo(encode(Image.fromarray(ramp), "PNG"))
     np.testing.assert_array_equal(photo[:, :, 0].ravel(), np.arange(256))

@@ -53,6 +53,7 @@ _SIDEWAYS = frozenset({5, 6, 7, 8})  # orientations that exchange width and heig
 _BACKWARDS = frozenset({3, 4, 7, 8})  # whose upright rows begin at the end of the stored rows, or columns
 
 _STRIP_PIXELS = 1 << 21
+_EIGHT_OF_SIXTEEN_BITS = ((np.arange(1 << 16) + 128) // 257).astype(np.uint8)
 _MODE_BYTES = {"1": 1, "L": 1, "P": 1}  # that Pillow keeps for a pixel; the deep greys take 2, all others 4
 _ROW_BYTES = 8
 
@@ -259,6 +260,8 @@ def _in_plain_mode(picture: Image.Image, low: float, high: float) -> Image.Image
 
 def _in_eight_bits(picture: Image.Image, low: float, high: float) -> Image.Image:
     """Bring deep greys to eight bits: 16-bit ones by their range, others, which have none, by extremes."""
+    if picture.mode.startswith("I;"):
+        return Image.fromarray(_EIGHT_OF_SIXTEEN_BITS[np.asarray(picture)])
     grey = (np.asarray(picture).astype(np.float64) - low) * (255 / max(high - low, 1e-9))
     return Image.fromarray(np.rint(np.clip(np.nan_to_num(grey), 0, 255)).astype(np.uint8))
 

@@ -40,6 +40,7 @@ SECONDS = 5.0
 # Time passes for a process that waits for a core, too: the clock is only for systems that cannot limit processor time,
 # and for machines that are so busy that nobody would wait any longer.
 _PATIENCE = 24.0 if hasattr(signal, "setitimer") else 3.0
+_STARTING_SECONDS = 120.0  # by the clock, for a process to start, which is no picture's fault
 _IDLE_SECONDS = 60.0  # after which a process without pictures ends, and its memory with it
 _KEPT_MEMORY = 64_000_000  # a process that holds more than this afterwards is replaced
 
@@ -59,6 +60,7 @@ _OUT_OF_TIME = -int(getattr(signal, "SIGPROF", 1000))  # the exit code of a proc
 _WAS_IDLE = 75  # the exit code of a process that had nothing to do
 
 _HEADER = struct.Struct("<cI")
+_READY = b"\n"
 _ARRAY, _REFUSAL, _DEFECT = b"a", b"r", b"d"
 
 _P = ParamSpec("_P")
@@ -219,8 +221,12 @@ class _Decoder:
         requests, answers = self.process.stdin, self.process.stdout
         assert requests and answers  # both are pipes
         try:
-            requests.write(self._settings)
-            self._settings = b""
+            if self._settings:
+                requests.write(self._settings)
+                requests.flush()
+                self._settings = b""
+                self._await(answers, _STARTING_SECONDS)
+                _read_exactly(answers, len(_READY))
             pickle.dump(call, requests, pickle.HIGHEST_PROTOCOL)
             requests.flush()
             self._await(answers, deadline)
@@ -280,6 +286,8 @@ def work() -> None:
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     started_with = _limit_memory()
+    answers.write(_READY)
+    answers.flush()
     calls: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_receive, args=(sys.stdin.buffer, calls), daemon=True).start()
     while True:
