@@ -113,7 +113,7 @@ class ServingTimes:
         """Summarise the replies of a run; ``errors`` counts those other than 200, by status."""
         times = [reply.seconds for reply in replies if reply.status == OK] or [float("nan")]
         p50, p99, worst = np.percentile(times, (50, 99, 100)).tolist()
-        errors = Counter(reply.status for reply in replies if reply.status != OK)
+        errors = dict(Counter(reply.status for reply in replies if reply.status != OK))
         return cls(users, seconds, photos, len(replies), len(replies) / seconds, p50, p99, worst, errors, memory)
 
 
@@ -155,7 +155,7 @@ def measure(
         replies: list[Reply] = [reply for future in drawn for reply in future.result() if reply.sent_at >= begin]
         memory = Memory(warm, read_metric(port, MEMORY))
         times = ServingTimes.of(replies, users, seconds, read_metric(port, PHOTOS), memory)
-        return replace(times, uploads=sum((future.result() for future in sent), Counter()))
+        return replace(times, uploads=dict(sum((future.result() for future in sent), Counter[int]())))
 
 
 def search_alone(gallery: Path, model_folder: Path, seconds: float = _ALONE_SECONDS) -> Cost:

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from dataclasses import asdict
 from time import perf_counter
 
 import numpy as np
@@ -61,6 +62,7 @@ def test_times_count_errors_apart_from_times():
     times = ServingTimes.of(replies, users=2, seconds=10, photos=7, memory=Memory(1_000_000, 3_000_000))
     assert (times.requests, times.per_second, times.errors) == (102, 10.2, {503: 1, 0: 1})
     assert (times.p50_seconds, times.worst_seconds) == (pytest.approx(0.0505), pytest.approx(0.1))
+    assert json.loads(json.dumps(asdict(times)))["errors"] == {"503": 1, "0": 1}
     table = serving_table(times)
     assert "| errors | 1 × no answer, 1 × 503 |" in table
     assert "+2.0 MB since warm" in table
