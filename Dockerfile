@@ -4,7 +4,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-de
 COPY pyproject.toml setup.py constraints.txt README.md LICENSE /source/
 COPY src /source/src
 RUN python -m venv /opt/sketchhash \
-    && /opt/sketchhash/bin/pip install --no-cache-dir --constraint /source/constraints.txt /source
+    && /opt/sketchhash/bin/pip install --no-cache-dir --constraint /source/constraints.txt '/source[heic,raw]'
 
 FROM python:3.11-slim
 COPY --from=build /opt/sketchhash /opt/sketchhash

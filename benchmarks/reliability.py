@@ -34,7 +34,7 @@ from serving import MEMORY, read_metric, serving
 from sketchhash.errors import BadArgument, UnreadableImage
 from sketchhash.gallery import GalleryFile, index_events
 from sketchhash.imaging import DecoderPool, read_small_photo
-from sketchhash.imaging.decode import FORMATS
+from sketchhash.imaging.formats import FORMATS
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder
 from sketchhash.results import markdown_table

@@ -6,6 +6,7 @@ NAMES = (
     "copies",
     "detectors",
     "engines",
+    "formats",
     "indexing",
     "model",
     "photo_stages",

@@ -1,4 +1,5 @@
 import json
+import re
 import shlex
 import signal
 import sqlite3
@@ -223,3 +224,31 @@ def test_elsewhere_there_is_no_bar_and_waiting_is_said_once(capsys):
         for event in (Progress(0, 10), Waiting(), Waiting(), Progress(10, 10)):
             progress.show(event)
     assert capsys.readouterr().err == "Another process is writing to the gallery; waiting for it ...\n"
+
+
+@pytest.fixture
+def without_heic_and_raw(monkeypatch):
+    monkeypatch.setattr("sketchhash.imaging.formats._is_installed", lambda module: False)
+
+
+def test_what_was_passed_over_is_said_with_what_to_install(run, photos, tmp_path, without_heic_and_raw):
+    for name in ("a.HEIC", "cat/b.heif", "c.NEF", "d.txt"):
+        (photos / name).write_bytes(b"content")
+    said = run("index", photos, "--gallery", tmp_path / "g")
+    assert (said.exit_code, said.stdout) == (0, "5 added\n")
+    assert re.search(r"2 HEIC and 1 RAW skipped: .*install.*\[heic,raw\]'", said.stderr)
+    summary = json.loads(run("index", photos, "--gallery", tmp_path / "g", "--json").stdout.splitlines()[-1])
+    assert summary["skipped"] == {"HEIC": 2, "RAW": 1}
+    assert (summary["unchanged"], summary["failed"]) == (5, [])
+
+
+def test_pictures_of_which_none_can_be_read_are_a_failure(run, tmp_path, without_heic_and_raw):
+    folder = tmp_path / "phone"
+    folder.mkdir()
+    assert run("index", folder, "--gallery", tmp_path / "g").exit_code == 0
+    (folder / "a.heic").write_bytes(b"content")
+    for options in ((), ("--json",)):
+        assert run("index", folder, "--gallery", tmp_path / "g", *options).exit_code == 1
+    (folder / "a.heic").unlink()
+    (folder / "a.jpg").write_bytes(b"junk")
+    assert run("index", folder, "--gallery", tmp_path / "g").exit_code == 1

@@ -196,3 +196,74 @@ LARGE: Mapping[str, Callable[[float], bytes]] = {
     "32-bit TIFF": deep_tiff,
     "WebP": webp,
 }
+
+
+def box(kind: bytes, content: bytes) -> bytes:
+    """Return a box of a HEIF file."""
+    return struct.pack(">I4s", len(content) + 8, kind) + content
+
+
+def heif_with(*meta: bytes, after: bytes = b"") -> bytes:
+    """Return the beginning of a HEIF file, with boxes in its description."""
+    head = box(b"ftyp", b"heic\0\0\0\0mif1heic")
+    return head + box(b"meta", bytes(4) + b"".join(meta)) + after
+
+
+def heif_boxes() -> bytes:
+    """Return a HEIF of a hundred thousand boxes."""
+    return heif_with(after=box(b"free", b"") * 100_000)
+
+
+def heif_items() -> bytes:
+    """Return a HEIF that promises sixty thousand items."""
+    return heif_with(box(b"iinf", bytes(4) + struct.pack(">H", 60_000)))
+
+
+def heif_properties() -> bytes:
+    """Return a HEIF whose one item has properties four billion times."""
+    return heif_with(box(b"iprp", box(b"ipco", b"") + box(b"ipma", bytes(4) + struct.pack(">I", 2**32 - 1))))
+
+
+def heif_description() -> bytes:
+    """Return a HEIF whose description has five megabytes."""
+    return heif_with(box(b"idat", bytes(5_000_000)))
+
+
+def heif_own_thumbnail() -> bytes:
+    """Return a HEIF whose photo is its own thumbnail, and of no content."""
+    size = box(b"ispe", bytes(4) + struct.pack(">II", 4000, 3000))
+    pairs = bytes(4) + struct.pack(">IHBB", 1, 1, 1, 1)
+    return heif_with(
+        box(b"pitm", bytes(4) + struct.pack(">H", 1)),
+        box(b"iref", bytes(4) + box(b"thmb", struct.pack(">HHH", 1, 1, 1))),
+        box(b"iprp", box(b"ipco", size) + box(b"ipma", pairs)),
+    )
+
+
+def raw_without_end() -> bytes:
+    """Return a TIFF that says it is RAW, and whose directories lie in each other."""
+    tags = [(262, 3, 1, 32803), (330, 4, 1, 8), (50706, 1, 4, 1)]
+    entries = b"".join(struct.pack("<HHII", *tag) for tag in tags)
+    return b"II*\0\x08\0\0\0" + struct.pack("<H", len(tags)) + entries + struct.pack("<I", 8)
+
+
+def raw_with_bomb() -> bytes:
+    """Return a RAW file whose preview is a JPEG of four hundred thousand segments."""
+    from phone_pictures import dng
+
+    return dng(app_segments(1.6), (32, 32))
+
+
+HOSTILE_PHONE_PICTURES: Mapping[str, Callable[[], bytes]] = {
+    "HEIF boxes": heif_boxes,
+    "HEIF items": heif_items,
+    "HEIF properties": heif_properties,
+    "HEIF description": heif_description,
+    "HEIF that is its own thumbnail": heif_own_thumbnail,
+    "HEIF of nothing": lambda: heif_with(),
+    "RAW without an end": raw_without_end,
+    "RAW with a bomb in it": raw_with_bomb,
+    "Fuji of nothing": lambda: b"FUJIFILMCCD-RAW " + bytes(500),
+    "Canon of nothing": lambda: box(b"ftyp", b"crx \0\0\0\1crx isom") + bytes(500),
+}
+"""Files that say they are HEIF or RAW."""

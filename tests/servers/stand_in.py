@@ -77,6 +77,8 @@ class FakeService:
             id
             for id in range(1, PHOTOS + 1)
             if query.get("label") in (None, label(id))
+            and (query.get("after") or "") <= (taken_at(id) or "~")[:7] <= (query.get("before") or "~~")
+            and not (taken_at(id) is None and (query.get("after") or query.get("before")))
             and f"{folder(id)}/".startswith(f"{query.get('folder') or folder(id)}/")
         ]
         wanted = query.get("category", label(query.get("similar_to", 1)))
@@ -97,6 +99,8 @@ class FakeService:
             "code": "9f03c1d27a55e0b8",
             "bits": BITS,
             "photos": PHOTOS,
+            "undated": PHOTOS // 8 if query.get("after") or query.get("before") else 0,
+            "unplaced": PHOTOS // 2 if query.get("near") else 0,
             "verdict": verdict,
             "chance": {"sure": 0.9, "unsure": 0.4, "unknown": 0.05}[verdict] if self.is_calibrated else None,
             "guesses": guesses(self.guesses or GUESSES[verdict]) if self.is_calibrated else [],
@@ -113,8 +117,13 @@ def folder(id: int) -> str:
     return "2024/summer" if id % 2 else "2025"
 
 
+def taken_at(id: int) -> str | None:
+    """Return when a photo was taken; every eighth has no date."""
+    return None if id % 8 == 0 else f"{2022 + id % 3}-{1 + id * 5 % 12:02}-14T16:05:00"
+
+
 def hit(id: int, distance: int, is_likely: bool) -> dict:
-    where = {"label": label(id), "name": f"IMG_{id:04}.jpg", "folder": folder(id)}
+    where = {"label": label(id), "name": f"IMG_{id:04}.jpg", "folder": folder(id), "taken_at": taken_at(id)}
     return {"id": id, "distance": distance, "chance": 1 - distance / 80, "likely": is_likely, **where}
 
 
@@ -163,6 +172,10 @@ def gallery() -> dict:
         "version": "0.1.0",
         "edition": "e1",
         "last_indexed": "2025-05-04T10:20:00Z",
+        "dated": PHOTOS - PHOTOS // 8,
+        "placed": PHOTOS // 2,
+        "first_taken": min(filter(None, map(taken_at, range(1, PHOTOS + 1)))),
+        "last_taken": max(filter(None, map(taken_at, range(1, PHOTOS + 1)))),
     }
 
 
@@ -182,7 +195,9 @@ def details(id: int) -> dict:
         "taken_at": "2024-07-14T16:05:00",
         "modified_at": "2024-07-15T08:00:00Z",
     }
-    return {**where, **times, "size": 123456, "width": 160, "height": 160}
+    place = {"latitude": 48.137, "longitude": 11.575} if id % 2 else {"latitude": None, "longitude": None}
+    more = {"camera": "Leica Q3", "description": None, **place}
+    return {**where, **times, "size": 123456, "width": 160, "height": 160, **more}
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -66,10 +66,8 @@ def index(
         run = opened.watch if watch else opened.index_events
         events = run(*places, labels="folder" if labels else None, prune=prune, workers=encoders)
         try:
-            if json:
-                _print_events(events)
-            else:
-                show_indexing(events, list_failures=verbose or not len(opened))
+            list_failures = verbose or not len(opened)
+            summary = _print_events(events) if json else show_indexing(events, list_failures)
         except KeyboardInterrupt:
             say("Stopped. Every photo stored so far is kept; the same command continues with the rest.")
             raise typer.Exit(INTERRUPTED) from None
@@ -81,6 +79,8 @@ def index(
                 say(f"{missing:,} photos were indexed before shapes were kept, which order hits of equal codes.")
                 say(f"To fill them in without encoding photos again, type: sketchhash gallery shapes{at}")
             say(f"To search by drawing, type: sketchhash serve --open{at}")
+    if summary is not None and summary.found_nothing_readable:
+        raise typer.Exit(1)
 
 
 def _typed(path: Path | str) -> str:
@@ -99,21 +99,29 @@ def _workers(model: Path | None, workers: int | None, ray: str | None) -> Worker
     return None if workers is None else WorkerProcesses(folder, workers)
 
 
-def _print_events(events: Generator[Event, None, None]) -> None:
+def _print_events(events: Generator[Event, None, None]) -> Summary | None:
     """Print each event as one line of JSON; `Watching`, which only shows that the process lives, is left out."""
-    from sketchhash.gallery import Watching
+    from sketchhash.gallery import Summary, Watching
 
+    last = None
     with closing(events):
         for event in events:
             if not isinstance(event, Watching):
                 write(exact_json({"event": type(event).__name__.lower(), **asdict(event)}))
+            last = event if isinstance(event, Summary) else last
+    return last
 
 
-def show_indexing(events: Generator[Event, None, None], list_failures: bool) -> None:
-    """Consume events, and show them as `IndexingProgress` does."""
+def show_indexing(events: Generator[Event, None, None], list_failures: bool) -> Summary | None:
+    """Consume events, show them as `IndexingProgress` does, and return the last summary."""
+    from sketchhash.gallery import Summary
+
+    last = None
     with closing(events), IndexingProgress(list_failures) as progress:
         for event in events:
             progress.show(event)
+            last = event if isinstance(event, Summary) else last
+    return last
 
 
 class IndexingProgress:
@@ -204,6 +212,8 @@ class IndexingProgress:
             self._last_message = text
 
     def _sum_up(self, summary: Summary) -> None:
+        from sketchhash.imaging.formats import passed_over
+
         numbers = {
             "added": summary.added,
             "updated": summary.updated,
@@ -215,7 +225,10 @@ class IndexingProgress:
         }
         # While watching, files that are not photos change too: they are not worth a line.
         if any(numbers.values()) or not self._last_message:
-            write(", ".join(f"{number:,} {what}" for what, number in numbers.items() if number) or "no photos found")
+            nothing = "no photos that can be read" if summary.skipped else "no photos found"
+            write(", ".join(f"{number:,} {what}" for what, number in numbers.items() if number) or nothing)
+        if summary.skipped:
+            self._say_once(passed_over(summary.skipped))
         if summary.failed and not self._list_failures:
             for cause, count in summary.causes().items():
                 say(f"  {count:,} × {cause}")

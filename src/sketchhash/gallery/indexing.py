@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from sketchhash.errors import BadArgument, BusyGallery, UnreadableImage
-from sketchhash.gallery.photos import Failure, find_photos, is_gone, outermost
+from sketchhash.gallery.photos import Failure, Skipped, find_photos, is_gone, outermost
 from sketchhash.gallery.protocol import OpenGallery, PhotoRow
 from sketchhash.gallery.sidecars import SidecarFinder
 from sketchhash.gallery.upkeep import fill_hashes
@@ -68,6 +68,7 @@ class Summary:
     """What became of the files, at the end.
 
     ``described`` counts those whose picture is as it was, but of which more is known than before, or something else.
+    ``skipped`` counts, by format, those that were passed over because the package that reads them is not installed.
     """
 
     added: int
@@ -77,6 +78,13 @@ class Summary:
     removed: int
     failed: tuple[Failure, ...]
     described: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def found_nothing_readable(self) -> bool:
+        """Whether there were pictures, and none of them could be read."""
+        read = self.added + self.updated + self.moved + self.unchanged + self.described
+        return not read and bool(self.failed or self.skipped)
 
     def causes(self) -> dict[str, int]:
         """Count the failures by their causes, the most frequent first."""
@@ -172,11 +180,11 @@ def index_changes(
 ) -> Generator[Event, None, None]:
     """Bring the gallery up to date with ``places``, of which some may be gone; see `index_events`."""
     tally = _Tally()
-    done, total = 0, sum(1 for _ in find_photos(places))
+    done, total = 0, sum(not isinstance(found, Skipped) for found in find_photos(places))
     yield Progress(done, total)
     pool = (workers or WorkerThreads(model, _THREADS)).start(gallery)
     sifter = _Sifter(gallery, labels)
-    batches = (sifter.sift(batch) for batch in _batches(find_photos(places)))
+    batches = (sifter.sift(batch) for batch in _batches(tally.count_skipped(find_photos(places))))
     with closing(examine_in_order(pool, batches)) as examined:
         for settled, results in examined:
             outcomes = settled + (yield from _store(gallery, model, results, tally))
@@ -198,7 +206,16 @@ class _Tally:
 
     changes: Counter[Change] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
     encoded: int = 0
+
+    def count_skipped(self, found: Iterable[Path | Failure | Skipped]) -> Iterator[Path | Failure]:
+        """Count what is passed over, and yield the rest."""
+        for each in found:
+            if isinstance(each, Skipped):
+                self.skipped[each.form] += 1
+            else:
+                yield each
 
     def count(self, outcomes: Iterable[_Outcome]) -> None:
         for outcome in outcomes:
@@ -216,6 +233,7 @@ class _Tally:
             removed=self.changes[Change.REMOVED],
             failed=tuple(self.failures),
             described=self.changes[Change.DESCRIBED],
+            skipped=dict(self.skipped),
         )
 
 

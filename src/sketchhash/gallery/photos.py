@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import UnreadableImage
-from sketchhash.imaging import PICTURE_SUFFIXES, Limits, Run, run
+from sketchhash.imaging import Limits, Run, run
+from sketchhash.imaging.formats import is_readable, missing_format
 from sketchhash.model import Model, read_photo_for
 
 _LIMITS = Limits()
@@ -71,7 +72,15 @@ class Failure:
         return _PARTICULARS.sub("", self.reason)
 
 
-def find_photos(places: Iterable[Path]) -> Iterator[Path | Failure]:
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was passed over, as the package that reads its format is not installed."""
+
+    path: Path
+    form: str
+
+
+def find_photos(places: Iterable[Path]) -> Iterator[Path | Failure | Skipped]:
     """Yield the files in and below ``places``, in the order of their names, and the folders that cannot be read.
 
     Paths are absolute. A place may be a folder or a file; one that is not there holds nothing.
@@ -79,8 +88,8 @@ def find_photos(places: Iterable[Path]) -> Iterator[Path | Failure]:
     for place in outermost(places):
         if place.is_dir():
             yield from _walk(place)
-        elif _is_named_like_a_photo(place.name) and place.is_file():
-            yield place
+        elif place.is_file() and (found := _by_name(place, place.name)) is not None:
+            yield found
 
 
 def outermost(places: Iterable[Path]) -> list[Path]:
@@ -162,7 +171,7 @@ def _open_without_waiting(path: str, _: int) -> int:
     return os.open(path, _OPEN_FLAGS)
 
 
-def _walk(top: Path) -> Iterator[Path | Failure]:
+def _walk(top: Path) -> Iterator[Path | Failure | Skipped]:
     folders = [top]  # a stack: folders may be nested deeper than Python recurses
     while folders:
         folder = folders.pop()
@@ -173,11 +182,19 @@ def _walk(top: Path) -> Iterator[Path | Failure]:
             yield Failure(folder, f"{problem.strerror}.")
             continue
         folders += (Path(entry) for entry in reversed(entries) if entry.is_dir(follow_symlinks=False))
-        yield from (Path(entry) for entry in entries if _is_named_like_a_photo(entry.name) and _is_file(entry))
+        for entry in entries:
+            photo = _by_name(entry, entry.name)
+            if photo is not None and _is_file(entry):
+                yield photo
 
 
-def _is_named_like_a_photo(name: str) -> bool:
-    return os.path.splitext(name)[1].lower() in PICTURE_SUFFIXES  # noqa: PTH122 - five times as fast
+def _by_name(place: os.PathLike[str], name: str) -> Path | Skipped | None:
+    """Return a file that is named like a photo, None if it is not."""
+    suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - five times as fast
+    if is_readable(suffix):
+        return Path(place)
+    form = missing_format(suffix)
+    return None if form is None else Skipped(Path(place), form)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

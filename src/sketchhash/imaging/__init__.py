@@ -5,8 +5,9 @@ Sketches, drawn (`rasterise`) or pictured (`read_sketch`, `normalise_ink`), all 
 black ink of one width on white paper, fitted and centred in a square.
 """
 
-from sketchhash.imaging.decode import DEFAULT_LIMITS, PICTURE_SUFFIXES, Limits, read_photo, read_small_photo
+from sketchhash.imaging.decode import DEFAULT_LIMITS, Limits, read_photo, read_small_photo
 from sketchhash.imaging.decoders import DecoderPool, Run, run
+from sketchhash.imaging.formats import PICTURE_SUFFIXES
 from sketchhash.imaging.ink import Drawing, InkStyle, rasterise, share_of_ink
 from sketchhash.imaging.perceptual import perceptual_hash
 from sketchhash.imaging.photos import contact_sheet, fit_square, read_shrunk_photo, shrink, thumbnail, write_png

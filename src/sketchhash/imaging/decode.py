@@ -1,9 +1,9 @@
 """One safe way from a file to pixels.
 
-Pictures are untrusted: uploads, crawled folders, broken disks. So only common formats are tried, by
-content and never by name; the file must be built as photos are (`structure`), and its header must state an acceptable
-size, before anything is decoded; and whatever goes wrong becomes one `UnreadableImage` that names the file and the
-reason.
+Pictures are untrusted: uploads, crawled folders, broken disks. So only common formats are tried (`formats`), by content
+and never by name; the file must be built as photos are (`structure`), and its header must state an acceptable size,
+before anything is decoded; and whatever goes wrong becomes one `UnreadableImage` that names the file and the reason.
+A RAW file is read by the preview that the camera put into it.
 
 A picture is in memory once, as its format keeps it, and everything after that is done in strips. So the most that any
 picture takes follows from its header. Processes that can be ended hold decoders to it: see `decoders`.
@@ -18,25 +18,30 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, UnidentifiedImageError
+from PIL.JpegImagePlugin import JpegImageFile
 
 from sketchhash.errors import UnreadableImage
+from sketchhash.imaging.formats import FORMATS, HEIC, JPEG_XL, RAW, Optional, is_heif, is_jpeg_xl, is_raw, passed_over
+from sketchhash.imaging.heif import with_thumbnail_first
 from sketchhash.imaging.structure import check_structure
 
-# Others stay closed: EPS starts Ghostscript, and rare decoders are where the security holes are.
-FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
-PICTURE_SUFFIXES = frozenset({".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
-
-# The largest sensors in common use give 60 to 100 megapixels, in files of up to some 80 MB.
+# The largest sensors in common use give 60 to 100 megapixels, in files of up to some 80 MB; those of phones up to 200.
 MAX_PIXELS = 100_000_000
 MAX_BYTES = 100_000_000
 
 # What decoding one picture may take, beside the file's own bytes.
 MAX_MEMORY = 400_000_000
+
+# A JPEG may have so many times the pixels if it is read at a fraction of its size, which takes time but no memory.
+_REDUCED = 2.5
 
 # What undoes each EXIF orientation; 1, and anything unknown, is upright.
 _TURNS = {
@@ -55,6 +60,8 @@ _BACKWARDS = frozenset({3, 4, 7, 8})  # whose upright rows begin at the end of t
 _STRIP_PIXELS = 1 << 21
 _EIGHT_OF_SIXTEEN_BITS = ((np.arange(1 << 16) + 128) // 257).astype(np.uint8)
 _MODE_BYTES = {"1": 1, "L": 1, "P": 1}  # that Pillow keeps for a pixel; the deep greys take 2, all others 4
+_HEIF_BYTES = 9  # for a pixel: as HEVC keeps it, as RGB, and as Pillow does
+_UPRIGHT_BY_FLIP = {0: 1, 3: 3, 5: 8, 6: 6}  # the EXIF orientation of each way in which LibRaw says a camera was held
 _ROW_BYTES = 8
 
 _PILLOW = re.compile(r"PIL\.")
@@ -146,9 +153,12 @@ def upright_size(picture: Image.Image) -> tuple[int, int]:
 
 
 def _decode(content: bytes, limits: Limits, longest: int | None, is_longest_enough: bool) -> Image.Image:
+    if longest is not None and is_heif(content):
+        content = with_thumbnail_first(content, longest, is_longest_enough)
     with opened(content, limits) as picture:
         if longest is not None:
             picture.draft(None, fitted(picture.size, longest) if is_longest_enough else (longest, longest))
+        _check_pixels(picture, limits.pixels)
         _check_memory(picture)
         picture.load()
         side = max(picture.size) if is_longest_enough else min(picture.size)
@@ -165,29 +175,80 @@ def opened(content: bytes, limits: Limits) -> Iterator[Image.Image]:
     check_structure(content, limits.pixels)
     _silence_pillow()
     try:
-        with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
-            width, height = picture.size
-            if width * height > limits.pixels:
-                raise UnreadableImage(f"its {width} × {height} pixels are more than {limits.pixels:,}.")
+        with _open(content) as picture:
+            _check_pixels(picture, int(limits.pixels * (_REDUCED if picture.format == "JPEG" else 1)))
             yield picture
     except UnreadableImage:
         raise
     except UnidentifiedImageError as problem:
-        raise UnreadableImage(f"its content is none of {', '.join(FORMATS)}.") from problem
+        raise UnreadableImage(f"its content is none of {', '.join(FORMATS)}, HEIC, RAW.") from problem
     except Image.DecompressionBombError as problem:
         raise UnreadableImage(f"it has more than {limits.pixels:,} pixels.") from problem
     except MemoryError as problem:
         raise _too_much_memory() from problem
     except Exception as problem:  # on broken bytes the decoders raise nearly anything, struct.error included
-        if "out of memory" in str(problem):
+        if "memory" in str(problem).lower():
             raise _too_much_memory() from problem
         raise UnreadableImage(f"its content is broken ({problem}).") from problem
+
+
+def _open(content: bytes) -> Image.Image:
+    """Open a picture by its content, whichever package reads it; nothing is decoded yet."""
+    if is_heif(content):
+        # Not over Pillow's own list of formats, which other programs in this process share.
+        return cast(Image.Image, _needed(HEIC).HeifImageFile(io.BytesIO(content)))
+    if is_jpeg_xl(content):
+        _needed(JPEG_XL)  # it adds itself to Pillow's list
+        return Image.open(io.BytesIO(content), formats=("JXL",))
+    if is_raw(content):
+        return _open_preview(content)
+    if content.startswith(b"\xff\xd8\xff"):
+        try:
+            return JpegImageFile(io.BytesIO(content))  # `Image.open` refuses what would be a bomb at full size
+        except SyntaxError as problem:
+            raise UnidentifiedImageError from problem
+    return Image.open(io.BytesIO(content), formats=FORMATS)
+
+
+def _open_preview(content: bytes) -> Image.Image:
+    """Open the preview in a RAW file, which is a JPEG with nearly all cameras, held as the camera was."""
+    rawpy = _needed(RAW)
+    try:
+        with rawpy.imread(io.BytesIO(content)) as raw:
+            preview, flip = raw.extract_thumb(), raw.sizes.flip
+    except (rawpy.LibRawNoThumbnailError, rawpy.LibRawUnsupportedThumbnailError) as problem:
+        raise UnreadableImage("it is a RAW file without a preview. Export it as JPEG.") from problem
+    if preview.format == rawpy.ThumbFormat.JPEG:
+        jpeg = bytes(preview.data)
+        check_structure(jpeg, MAX_PIXELS)
+        picture: Image.Image = JpegImageFile(io.BytesIO(jpeg))
+    else:
+        picture = Image.fromarray(preview.data)
+    if ExifTags.Base.Orientation not in picture.getexif():
+        picture.getexif()[ExifTags.Base.Orientation] = _UPRIGHT_BY_FLIP.get(flip, 1)
+    return picture
+
+
+def _needed(form: Optional) -> ModuleType:
+    """Return the package that reads a format, or raise an error that says how to install it."""
+    try:
+        return import_module(form.module)
+    except ImportError as missing:
+        raise UnreadableImage(f"it is {form.name}, {passed_over({form.name: 1}).partition(' ')[2]}.") from missing
+
+
+def _check_pixels(picture: Image.Image, most: int) -> None:
+    width, height = picture.size
+    if width * height > most:
+        raise UnreadableImage(f"its {width} × {height} pixels are more than {most:,}.")
 
 
 def _check_memory(picture: Image.Image) -> None:
     """Raise if the pixels alone, as Pillow keeps them, take more than a picture may."""
     width, height = picture.size
     depth = 2 if picture.mode.startswith("I;16") else _MODE_BYTES.get(picture.mode, 4)
+    if picture.format == "HEIF":
+        depth = _HEIF_BYTES
     if height * (width * depth + _ROW_BYTES) > MAX_MEMORY:
         raise _too_much_memory()
 

@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import UnreadableImage
-from sketchhash.imaging.decode import FORMATS, MAX_MEMORY
+from sketchhash.imaging.decode import MAX_MEMORY
+from sketchhash.imaging.formats import FORMATS, HEIC, OPTIONAL
 
 SECONDS = 5.0
 
@@ -342,6 +343,9 @@ def _prepare_pillow() -> None:
     from PIL import AvifImagePlugin
 
     AvifImagePlugin.DEFAULT_MAX_THREADS = 1
+    modules = {form: import_module(form.module) for form in OPTIONAL if form.is_installed}
+    if HEIC in modules:
+        modules[HEIC].options.DECODE_THREADS = 1
 
 
 def _limit_time(seconds: float) -> None:

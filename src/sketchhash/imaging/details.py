@@ -28,6 +28,7 @@ from PIL import ExifTags, Image
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.decode import DEFAULT_LIMITS, opened, upright_size
+from sketchhash.imaging.formats import is_raw
 
 MAX_SIDECAR_BYTES = 1_000_000
 """Larger sidecars are no sidecars; usual ones have some thousand bytes."""
@@ -100,7 +101,7 @@ def read_details(content: bytes, xmp: bytes | None = None, takeout: bytes | None
     """
     with opened(content, DEFAULT_LIMITS) as picture:
         size, own = _size(picture), _facts_of_picture(picture)
-    sources = [_facts_of_xmp(xmp), *own, _facts_of_takeout(takeout)]
+    sources = [_facts_of_xmp(xmp), _facts_of_raw(content), *own, _facts_of_takeout(takeout)]
     facts = {name: value for source in reversed(sources) for name, value in source.items()}
     return np.frombuffer(json.dumps(facts | size).encode(), dtype=np.uint8)
 
@@ -135,18 +136,35 @@ def _size(picture: Image.Image) -> _Facts:
     return {"width": width, "height": height}
 
 
+def _facts_of_raw(content: bytes) -> _Facts:
+    """Return what the EXIF of a RAW file tells that is built as TIFF is; previews often have none."""
+    if not is_raw(content) or content[:2] not in (b"II", b"MM"):
+        return {}
+    mark = b"II*\0" if content.startswith(b"II") else b"MM\0*"  # some makers have marks of their own
+    exif = Image.Exif()
+    try:
+        exif.load(mark + content[4:])
+    except Exception:
+        return {}
+    return _facts_of_tags(exif)
+
+
 def _facts_of_picture(picture: Image.Image) -> list[_Facts]:
     """Return what EXIF tells, and what XMP in the file does; on broken bytes Pillow raises nearly anything."""
-    facts: list[_Facts] = []
-    try:
-        exif = picture.getexif()
-        camera, place = exif.get_ifd(ExifTags.IFD.Exif), exif.get_ifd(ExifTags.IFD.GPSInfo)
-        facts.append(_facts_of_exif(dict(exif), camera, place))
-    except Exception:
-        pass
     written = picture.info.get("xmp")
-    facts.append(_facts_of_xmp(written.encode() if isinstance(written, str) else written))
-    return facts
+    in_file = _facts_of_xmp(written.encode() if isinstance(written, str) else written)
+    try:
+        return [_facts_of_tags(picture.getexif()), in_file]
+    except Exception:
+        return [in_file]
+
+
+def _facts_of_tags(exif: Image.Exif) -> _Facts:
+    try:
+        camera, place = exif.get_ifd(ExifTags.IFD.Exif), exif.get_ifd(ExifTags.IFD.GPSInfo)
+        return _facts_of_exif(dict(exif), camera, place)
+    except Exception:
+        return {}
 
 
 def _facts_of_exif(main: Mapping[int, object], camera: Mapping[int, object], place: Mapping[int, object]) -> _Facts:

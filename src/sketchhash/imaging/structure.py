@@ -12,6 +12,8 @@ import re
 import struct
 
 from sketchhash.errors import UnreadableImage
+from sketchhash.imaging.formats import is_heif
+from sketchhash.imaging.heif import check_heif
 
 _MOST_SEGMENTS = 4000  # a JPEG of 100 MB that is all metadata has 1,600
 _MOST_EXIF = 16  # one is usual; Pillow joins them, in quadratic time
@@ -49,6 +51,8 @@ def check_structure(content: bytes, most_pixels: int) -> None:
         _check_bmp(content, most_pixels)
     elif content[:1] == b"P" and content[1:2] in _PPM_KINDS:
         _check_ppm(content)
+    elif is_heif(content):
+        check_heif(content)
 
 
 def _check_jpeg(content: bytes) -> None:

@@ -5,22 +5,26 @@ import { authorisation } from "./access.js";
 
 /**
  * @typedef {{ id: number, distance: number, chance: number | null, likely: boolean, label: string | null, name: string,
- *   folder: string, copy_of: number | null }} Hit
+ *   folder: string, taken_at: string | null, copy_of: number | null }} Hit
  * @typedef {{ category: string, chance: number }} Guess
  * @typedef {{ name: string, strokes: import("./drawing.js").Strokes }} Example
  * @typedef {{ ink: number, encode: number, search: number, total: number }} Timings
  * @typedef {{ hits: Hit[], code: string, bits: number, photos: number, verdict: "sure" | "unsure" | "unknown",
- *   chance: number | null, guesses: Guess[], kind: PictureKind | null, timings_ms: Timings }} Answer
+ *   chance: number | null, guesses: Guess[], undated: number, unplaced: number, kind: PictureKind | null,
+ *   timings_ms: Timings }} Answer
  * @typedef {{ id: number, path: string, label: string | null, size: number, indexed_at: string,
- *   taken_at: string | null, modified_at: string, width: number | null, height: number | null }} Details
+ *   taken_at: string | null, modified_at: string, width: number | null, height: number | null,
+ *   camera: string | null, latitude: number | null, longitude: number | null, description: string | null }} Details
  * @typedef {{ name: string, categories: string[], card: string, scores: Record<string, number> }} Model
  * @typedef {{ photos: number, bits: number, memory_bytes: number, labels: Record<string, number>,
  *   folders: Folder[], model: Model, version: string, edition: string,
- *   last_indexed: string | null }} Gallery
+ *   last_indexed: string | null, dated: number, placed: number, first_taken: string | null,
+ *   last_taken: string | null }} Gallery
  * @typedef {{ id: number, x: number, y: number, label: string | null, guess: string | null }} MapPoint
  * @typedef {{ path: string, photos: number }} Folder
  * @typedef {{ address: string, qr: string, side: number }} PageAddress
- * @typedef {{ k: number, folder: string | null, label: string | null }} Filters
+ * @typedef {{ k: number, folder: string | null, label: string | null, after: string | null, before: string | null,
+ *   near: string | null }} Filters
  * @typedef {"photo" | "sketch"} PictureKind
  * @typedef {{ by: "drawing", strokes: import("./drawing.js").Strokes }
  *   | { by: "picture", picture: Blob, kind: PictureKind | "auto" }

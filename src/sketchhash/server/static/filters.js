@@ -2,17 +2,19 @@
 /** The filters: which photos to search, and how many hits to show. */
 
 import { fetchFolders } from "./api.js";
+import { WhenAndWhere } from "./dates.js";
 import { asCount, byId, counted, make } from "./dom.js";
 
 /** @typedef {import("./api.js").Filters} Filters */
 /** @typedef {import("./api.js").Folder} Folder */
 
-/** Dispatches a `change` event after every change. */
+/** Dispatches a `change` event after every change, and an `order` event when only the order of hits is another. */
 export class FilterBar extends EventTarget {
   #folder = byId("filter-folder", HTMLSelectElement);
   #label = byId("filter-label", HTMLSelectElement);
   #count = byId("filter-count", HTMLInputElement);
   #countShown = byId("filter-count-shown", HTMLOutputElement);
+  #when = new WhenAndWhere();
 
   /** @type {Map<string, Folder[]>} what lies directly in each folder that was opened; "" is the top */
   #folders = new Map();
@@ -23,6 +25,8 @@ export class FilterBar extends EventTarget {
   constructor() {
     super();
     for (const field of [this.#label, this.#count]) field.addEventListener("input", () => this.#changed());
+    this.#when.addEventListener("change", () => this.#changed());
+    this.#when.addEventListener("order", () => this.dispatchEvent(new Event("order")));
     this.#folder.addEventListener("input", () => {
       void this.#openFolder(this.#folder.value);
       this.#changed();
@@ -35,16 +39,18 @@ export class FilterBar extends EventTarget {
       k: this.#count.valueAsNumber,
       folder: this.#folder.value || null,
       label: this.#label.value || null,
+      ...this.#when.filters,
     };
   }
 
   get isFiltering() {
-    return Boolean(this.#folder.value || this.#label.value);
+    return Boolean(this.#folder.value || this.#label.value) || this.#when.isFiltering;
   }
 
   /** Say what a search is compared with. */
   get compared() {
     const [folder, label] = [this.#folder.value, this.#label.value];
+    if (this.#when.isFiltering) return "the photos of that time or place";
     if (folder && label) return `the photos of ${label} in ${folder}`;
     if (folder) return `${counted(this.#photosIn(folder), "photo")} in ${folder}`;
     if (label) return `${counted(this.#labels[label] ?? 0, "photo")} of ${label}`;
@@ -57,12 +63,28 @@ export class FilterBar extends EventTarget {
     this.#labels = gallery.labels;
     this.#folders = new Map([["", gallery.folders.filter(({ path }) => path)]]);
     this.#showFolders();
+    this.#when.showChoices(gallery);
     const labels = Object.entries(gallery.labels).sort(([a], [b]) => a.localeCompare(b));
     fill(this.#label, labels.map(([name, photos]) => [name, `${name} (${asCount(photos)})`]));
   }
 
+  /** Search near a place. @param {import("./dates.js").Place} place */
+  goNear(place) {
+    this.#when.goNear(place);
+  }
+
+  /** Return hits in the order that was chosen. @param {readonly import("./api.js").Hit[]} hits */
+  inOrder(hits) {
+    return this.#when.inOrder(hits);
+  }
+
+  get isByDate() {
+    return this.#when.isByDate;
+  }
+
   clear() {
     this.#folder.value = this.#label.value = "";
+    this.#when.clear();
     this.#changed();
   }
 

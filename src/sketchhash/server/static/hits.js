@@ -2,7 +2,7 @@
 /** The grid of hits: the good matches, a divider, and what is less likely. Copies of a photo are behind its card. */
 
 import { thumbnailAddress } from "./api.js";
-import { make } from "./dom.js";
+import { asDate, make } from "./dom.js";
 
 /** @typedef {import("./api.js").Hit} Hit */
 
@@ -26,6 +26,7 @@ export class HitGrid {
   hits = [];
   /** All hits of the last answer. @type {readonly Hit[]} */
   #all = [];
+  #isByDate = false;
   /** The photos whose copies are shown, by id. @type {Set<number>} */
   #unfolded = new Set();
 
@@ -43,9 +44,11 @@ export class HitGrid {
    * Show hits, best first. Cards are kept from one answer to the next, so that thumbnails neither flicker nor
    * load twice, and the focus stays where it is.
    * @param {readonly Hit[]} hits
+   * @param {boolean} isByDate whether they are in another order, and good matches anywhere among them
    */
-  show(hits) {
+  show(hits, isByDate = false) {
     this.#all = hits;
+    this.#isByDate = isByDate;
     this.#unfolded.clear();
     this.#lay();
   }
@@ -66,7 +69,7 @@ export class HitGrid {
     });
     const items = cards.map((card) => card.item);
     const likely = hits.filter((hit) => hit.likely).length;
-    if (0 < likely && likely < hits.length) items.splice(likely, 0, this.#divider);
+    if (!this.#isByDate && 0 < likely && likely < hits.length) items.splice(likely, 0, this.#divider);
     this.#list.replaceChildren(...items);
     clearTimeout(this.#staying);
     this.#watch("0px");
@@ -179,7 +182,8 @@ class HitCard {
     const name = tellingName(hit.name) || hit.label || "";
     this.name.textContent = name;
     this.name.hidden = !name;
-    this.button.title = [hit.folder, hit.name].filter(Boolean).join("/");
+    const path = [hit.folder, hit.name].filter(Boolean).join("/");
+    this.button.title = hit.taken_at ? `${path}\n${asDate(hit.taken_at)}` : path;
     this.button.ariaLabel = hit.likely ? `${name || hit.name}, good match` : name || hit.name;
   }
 }

@@ -33,11 +33,14 @@ const examples = new Examples((strokes) => drawing.replace(strokes));
 const tools = new Tools(drawing, sheet);
 const viewer = new Viewer(
   (hit) => pictureCard.showPhoto(hit),
+  (place) => filterBar.goNear(place),
   (index) => grid.focus(index),
 );
 const grid = new HitGrid(byId("hits", HTMLElement), (index) => viewer.open(grid.hits, index, bits));
 const retry = retryLater(() => runSearch());
 let bits = 0;
+/** @type {Answer["hits"]} */
+let found = [];
 /** @type {Query & { by: "drawing" }} */
 let drawn = { by: "drawing", strokes: drawing.strokes };
 
@@ -66,7 +69,8 @@ function drawingQuery() {
 function showNothing() {
   live.stop();
   status.showInvitation();
-  grid.show([]);
+  found = [];
+  showHits();
   guesses.show([]);
   showCode(null);
   void examples.load();
@@ -80,13 +84,18 @@ function showAnswer(answer, query) {
   retry.reset();
   bits = answer.bits;
   about.lastTimings = answer.timings_ms;
-  grid.show(answer.hits);
+  found = answer.hits;
+  showHits();
   showCode(answer);
   if (answer.kind && query.by === "picture") pictureCard.showKind(answer.kind);
   // While a kind of thing is searched for, the chips still say what was drawn: another tap goes back to it.
   if (query.by !== "category") guesses.show(answer.guesses);
   const clearFilters = { label: "Search all photos", run: () => filterBar.clear() };
   status.showAnswer(answer, query, filterBar.isFiltering ? clearFilters : null);
+}
+
+function showHits() {
+  grid.show(filterBar.inOrder(found), filterBar.isByDate);
 }
 
 /** @param {unknown} error */
@@ -157,6 +166,7 @@ pictureCard.addEventListener("change", () => {
   runSearch();
 });
 filterBar.addEventListener("change", () => runSearch());
+filterBar.addEventListener("order", showHits);
 addEventListener("themechange", () => sheet.redraw());
 listenForPictures((picture) => pictureCard.showPicture(picture));
 drawWithKeyboard(canvas, drawing, sheet, (text) => status.announce(text));

@@ -47,9 +47,9 @@ export class Status {
     if (answer.photos === 0) {
       this.#write("This gallery has no photos yet. Fill it with: sketchhash index FOLDER");
     } else if (count === 0) {
-      this.#write("No photo passes these filters.", clearFilters);
+      this.#write(["No photo passes these filters.", leftOut(answer)].filter(Boolean).join(" "), clearFilters);
     } else {
-      this.#write("");
+      this.#write(leftOut(answer), clearFilters);
     }
     const likely = answer.hits.filter((hit) => hit.likely).length;
     this.announce(likely ? `${title}: ${asCount(likely)}, and ${asCount(count - likely)} less likely` : title);
@@ -137,6 +137,21 @@ function titleOf(answer, query) {
   if (verdict === "unknown") return "I don't know this kind of thing; nearest shapes:";
   if (seen) return `Not sure that these show: ${seen}`;
   return query.by === "drawing" ? "Not sure yet: go on drawing" : "Not sure; nearest photos:";
+}
+
+/** Say how many photos a filter left out because they have no date or place. @param {import("./api.js").Answer} answer */
+function leftOut(answer) {
+  /** @type {[number, string][]} */
+  const lacking = [
+    [answer.undated, "date"],
+    [answer.unplaced, "place"],
+  ];
+  return lacking
+    .filter(([count]) => count)
+    .map(([count, what]) =>
+      count === 1 ? `1 photo has no ${what} and is left out.` : `${asCount(count)} photos have no ${what} and are left out.`,
+    )
+    .join(" ");
 }
 
 /**

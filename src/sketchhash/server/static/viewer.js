@@ -3,6 +3,7 @@
 
 import { ServiceError, fetchDetails, photoAddress, thumbnailAddress } from "./api.js";
 import { openDialog } from "./back.js";
+import { asPlace } from "./dates.js";
 import { asDate, asSize, byId, describe } from "./dom.js";
 
 /** @typedef {import("./api.js").Hit} Hit */
@@ -21,30 +22,36 @@ export class Viewer {
   #next = byId("viewer-next", HTMLButtonElement);
   #more = byId("viewer-more", HTMLButtonElement);
   #copy = byId("viewer-copy", HTMLButtonElement);
+  #near = byId("viewer-near", HTMLButtonElement);
   #original = byId("viewer-original", HTMLAnchorElement);
   /** @type {readonly Hit[]} */
   #hits = [];
   #index = 0;
   #bits = 0;
   #path = "";
+  /** @type {import("./dates.js").Place | null} */
+  #place = null;
   #request = new AbortController();
   /** Whether the service answers; settled with the details of the hit. @type {Promise<boolean>} */
   #isReached = Promise.resolve(true);
 
   /**
    * @param {(hit: Hit) => void} moreLike called to search for photos like this hit
+   * @param {(place: import("./dates.js").Place) => void} goNear called to search near the place of this hit
    * @param {(index: number) => void} closed called with the index of the last hit shown
    */
-  constructor(moreLike, closed) {
+  constructor(moreLike, goNear, closed) {
     this.#previous.addEventListener("click", () => this.#show(this.#index - 1));
     this.#next.addEventListener("click", () => this.#show(this.#index + 1));
     this.#again.addEventListener("click", () => this.#show(this.#index));
     this.#more.addEventListener("click", () => this.#dialog.close("more"));
+    this.#near.addEventListener("click", () => this.#dialog.close("near"));
     this.#copy.addEventListener("click", () => this.#copyPath());
     this.#dialog.addEventListener("keydown", (event) => this.#onKey(event));
     this.#dialog.addEventListener("close", () => {
       this.#request.abort();
       if (this.#dialog.returnValue === "more") moreLike(this.#hits[this.#index]);
+      else if (this.#dialog.returnValue === "near" && this.#place) goNear(this.#place);
       else closed(this.#index);
     });
     this.#picture.addEventListener("load", () => this.#dialog.classList.remove("is-loading"));
@@ -100,11 +107,14 @@ export class Viewer {
   async #describe(hit, signal) {
     /** @type {[string, string][]} */
     const known = [
+      ...(hit.taken_at ? [/** @type {[string, string]} */ (["Taken", asDate(hit.taken_at)])] : []),
       ...(hit.label ? [/** @type {[string, string]} */ (["Label", hit.label])] : []),
       ["Folder", hit.folder || "top folder"],
       ["Distance", `${hit.distance} of ${this.#bits} bits differ`],
     ];
     this.#path = "";
+    this.#place = null;
+    this.#near.hidden = true;
     this.#copy.disabled = true;
     describe(this.#facts, known);
     try {
@@ -112,7 +122,11 @@ export class Viewer {
       if (signal.aborted) return true;
       this.#path = details.path;
       this.#copy.disabled = false;
-      describe(this.#facts, [dateOf(details), ...known, ["Size", sizeOf(details)], ["Path", details.path]]);
+      this.#place = placeOf(details);
+      this.#near.hidden = !this.#place;
+      const others = known.filter(([term]) => term !== "Taken");
+      const more = [...moreOf(details), ["Size", sizeOf(details)], ["Path", details.path]];
+      describe(this.#facts, /** @type {[string, string][]} */ ([dateOf(details), ...others, ...more]));
       return true;
     } catch (error) {
       const isAway = error instanceof ServiceError && error.isTemporary;
@@ -142,6 +156,18 @@ export class Viewer {
 /** @param {Details} details @returns {[string, string]} */
 function dateOf(details) {
   return details.taken_at ? ["Taken", asDate(details.taken_at)] : ["Changed", asDate(details.modified_at)];
+}
+
+/** @param {Details} details @returns {import("./dates.js").Place | null} */
+function placeOf({ latitude, longitude }) {
+  return latitude === null || longitude === null ? null : { latitude, longitude };
+}
+
+/** Return camera, place and description, as far as they are known. @param {Details} details */
+function moreOf(details) {
+  const place = placeOf(details);
+  const facts = [["Camera", details.camera], ["Place", place && asPlace(place)], ["Description", details.description]];
+  return facts.filter(([, fact]) => fact);
 }
 
 /** @param {Details} details */
