@@ -330,11 +330,12 @@ def _stage_table(costs: IndexingCosts) -> str:
     alone = sum(costs.stages[name].cpu_milliseconds for name in ("read", "decode") if name in costs.stages)
     if alone:
         text += f" All of it takes {1000 * costs.worker_seconds / alone:.1f} times as long as reading and decoding."
-    share = costs.apart_milliseconds / (1000 * costs.worker_seconds)
-    text += (
-        f" Another process decodes, which takes {costs.apart_milliseconds:.2f} ms of processor time more, "
-        f"{100 * share:.1f} % of it all."
-    )
+    if costs.apart_milliseconds:  # records made before this was measured have none
+        share = costs.apart_milliseconds / (1000 * costs.worker_seconds)
+        text += (
+            f" Another process decodes, which takes {costs.apart_milliseconds:.2f} ms of processor time more, "
+            f"{100 * share:.1f} % of it all."
+        )
     heading = ("a photo, one core", "by the clock (median)", "processor time (mean)")
     return f"{markdown_table(heading, rows)}\n\n{text}"
 

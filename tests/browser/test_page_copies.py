@@ -16,7 +16,8 @@ def found(page, draw, service):
 
 
 def titles(page):
-    return page.locator("#hits .hit").evaluate_all("(cards) => cards.map((card) => card.title.split('/').at(-1))")
+    titles = page.locator("#hits .hit").evaluate_all("(cards) => cards.map((card) => card.title)")
+    return [title.splitlines()[0].rpartition("/")[2] for title in titles]  # a date stands below the name
 
 
 def test_copies_are_behind_their_photo_and_unfold(found):
