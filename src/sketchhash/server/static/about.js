@@ -1,8 +1,8 @@
 // @ts-check
 /** About this gallery: what the model knows, numbers, the map, the timings of the last search, the model's card. */
 
-import { fetchAddresses, fetchGallery, fetchMap, thumbnailAddress } from "./api.js";
 import { openDialog } from "./back.js";
+import { backEnd } from "./backend.js";
 import { asCount, asDate, asDuration, asSize, byId, counted, describe, make } from "./dom.js";
 import { showKnown } from "./guesses.js";
 
@@ -31,14 +31,14 @@ export class About {
     showTimings(this.lastTimings);
     const problem = byId("about-problem", HTMLElement);
     try {
-      const gallery = await fetchGallery();
+      const gallery = await backEnd.gallery();
       showGallery(gallery);
       this.#showKnown(gallery.model.categories);
       problem.textContent = "";
     } catch (error) {
       problem.textContent = error instanceof Error ? error.message : String(error);
     }
-    showAddresses(await fetchAddresses().catch(() => []));
+    showAddresses(await backEnd.addresses().catch(() => []));
     await this.#showMap();
   }
 
@@ -53,7 +53,7 @@ export class About {
 
   /** Show the map, if the service has one. */
   async #showMap() {
-    const points = await fetchMap().catch(() => []);
+    const points = await backEnd.map().catch(() => []);
     byId("map", HTMLElement).hidden = points.length === 0;
     this.#map.show(points);
   }
@@ -120,6 +120,8 @@ class CodeMap {
   #tip = byId("map-tip", HTMLElement);
   #tipImage = byId("map-tip-image", HTMLImageElement);
   #tipLabel = byId("map-tip-label", HTMLElement);
+  /** The photo whose thumbnail the tip shows, by id. */
+  #tipped = 0;
   /** @type {{ point: MapPoint, x: number, y: number, colour: string }[]} */
   #dots = [];
 
@@ -208,9 +210,15 @@ class CodeMap {
     const [left, top] = this.#positionOf(nearest);
     this.#tip.style.setProperty("--x", `${left}px`);
     this.#tip.style.setProperty("--y", `${top}px`);
-    const address = thumbnailAddress(nearest.point.id);
-    if (this.#tipImage.getAttribute("src") !== address) this.#tipImage.src = address;
+    if (this.#tipped !== nearest.point.id) void this.#showTipImage(nearest.point.id);
     this.#tipLabel.textContent = nameOf(nearest.point) ?? "not known";
+  }
+
+  /** @param {number} id */
+  async #showTipImage(id) {
+    this.#tipped = id;
+    const address = await backEnd.thumbnail(id).catch(() => "");
+    if (this.#tipped === id) this.#tipImage.src = address;
   }
 
   /**

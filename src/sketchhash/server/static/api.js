@@ -1,7 +1,5 @@
 // @ts-check
-/** Calls to the service. Paths are relative, so that the page works behind any prefix. */
-
-import { authorisation } from "./access.js";
+/** What a page asks of a gallery, and what it answers: the service over HTTP and the engine in the browser do it alike. */
 
 /**
  * @typedef {{ id: number, distance: number, chance: number | null, likely: boolean, label: string | null, name: string,
@@ -32,6 +30,24 @@ import { authorisation } from "./access.js";
  *   | { by: "category", category: string }} Query
  */
 
+/**
+ * What answers the page. An address is that of a picture to show.
+ * @typedef {{
+ *   canReadPictures: boolean,
+ *   start: () => Promise<void>,
+ *   search: (query: Query, filters: Filters, signal: AbortSignal) => Promise<Answer>,
+ *   gallery: () => Promise<Gallery>,
+ *   categories: (word: string) => Promise<{ category: string }[]>,
+ *   examples: () => Promise<Example[]>,
+ *   addresses: () => Promise<PageAddress[]>,
+ *   folders: (below: string) => Promise<Folder[]>,
+ *   map: () => Promise<MapPoint[]>,
+ *   details: (id: number, signal: AbortSignal) => Promise<Details>,
+ *   thumbnail: (id: number) => Promise<string>,
+ *   original: (hit: Hit) => string | null,
+ * }} BackEnd
+ */
+
 /** The service did not answer, or refused; the message is for the person at the page. */
 export class ServiceError extends Error {
   /**
@@ -49,112 +65,4 @@ export class ServiceError extends Error {
   get isTemporary() {
     return [0, 502, 503, 504].includes(this.status);
   }
-}
-
-/**
- * Search by a drawing, a picture, a photo of the gallery or a kind of thing.
- * @param {Query} query
- * @param {Filters} filters
- * @param {AbortSignal} signal
- * @returns {Promise<Answer>}
- */
-export function search(query, filters, signal) {
-  switch (query.by) {
-    case "drawing":
-      return call("api/search", asJson({ strokes: query.strokes, ...filters }, signal));
-    case "category":
-      return call("api/search/category", asJson({ category: query.category, ...filters }, signal));
-    case "picture": {
-      const form = new FormData();
-      form.set("picture", query.picture);
-      form.set("kind", query.kind);
-      for (const [name, value] of filled(filters)) form.set(name, value);
-      return call("api/search", { method: "POST", body: form, signal });
-    }
-    case "photo":
-      return call(`api/photos/${query.hit.id}/similar?${new URLSearchParams(filled(filters))}`, { signal });
-  }
-}
-
-/**
- * @param {object} body
- * @param {AbortSignal} signal
- * @returns {RequestInit}
- */
-function asJson(body, signal) {
-  return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal };
-}
-
-/** The service's edition; responses to addresses that name it may be cached for ever. */
-let edition = "";
-
-/** @returns {Promise<Gallery>} */
-export async function fetchGallery() {
-  const gallery = await call("api/gallery");
-  edition = gallery.edition;
-  return gallery;
-}
-
-/** Return the categories that a word means, the nearest first. @param {string} word @returns {Promise<{ category: string }[]>} */
-export const fetchCategories = (word) => call(`api/categories?${new URLSearchParams({ word })}`);
-
-/** @returns {Promise<Example[]>} */
-export const fetchExamples = () => call("api/examples");
-
-/** Return the addresses of the page on other machines. @returns {Promise<PageAddress[]>} */
-export const fetchAddresses = () => call("api/addresses");
-
-/** Return the folders that lie directly in one. @param {string} below @returns {Promise<Folder[]>} */
-export const fetchFolders = (below) => call(`api/gallery/folders?${new URLSearchParams({ below })}`);
-
-/** @returns {Promise<MapPoint[]>} */
-export const fetchMap = () => call("api/gallery/map");
-
-/**
- * @param {number} id
- * @param {AbortSignal} signal
- * @returns {Promise<Details>}
- */
-export const fetchDetails = (id, signal) => call(`api/photos/${id}/details`, { signal });
-
-/** @param {number} id */
-export const photoAddress = (id) => `api/photos/${id}?v=${edition}`;
-
-/** @param {number} id */
-export const thumbnailAddress = (id) => `api/photos/${id}/thumbnail?v=${edition}`;
-
-/**
- * Return the filters that are set.
- * @param {Filters} filters
- * @returns {[string, string][]}
- */
-function filled(filters) {
-  return Object.entries(filters).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
-}
-
-/**
- * @param {string} path
- * @param {RequestInit} request
- */
-async function call(path, request = {}) {
-  let response;
-  try {
-    response = await fetch(path, { ...request, headers: { ...authorisation(), ...request.headers } });
-  } catch (error) {
-    if (request.signal?.aborted) throw error;
-    throw new ServiceError(0, "The gallery does not answer.");
-  }
-  if (!response.ok) throw await serviceError(response);
-  return response.json();
-}
-
-/** @param {Response} response */
-async function serviceError(response) {
-  // A proxy in between may answer with something other than the service's JSON.
-  const { error } = await response.json().catch(() => ({}));
-  return new ServiceError(
-    response.status,
-    error?.message ?? `The gallery answered with status ${response.status}.`,
-    Number(response.headers.get("Retry-After")) || null,
-  );
 }

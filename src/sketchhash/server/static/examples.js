@@ -1,7 +1,7 @@
 // @ts-check
 /** Drawings to try on an empty sheet, and the picture that invites to draw. */
 
-import { fetchExamples } from "./api.js";
+import { backEnd } from "./backend.js";
 import { byId, make } from "./dom.js";
 import { SHEET_SIDE } from "./drawing.js";
 
@@ -25,7 +25,7 @@ export class Examples {
   async load() {
     if (this.#isAsked) return;
     this.#isAsked = true;
-    const examples = await fetchExamples().catch(() => {
+    const examples = await backEnd.examples().catch(() => {
       this.#isAsked = false;
       return [];
     });

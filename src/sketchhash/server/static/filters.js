@@ -1,7 +1,7 @@
 // @ts-check
 /** The filters: which photos to search, and how many hits to show. */
 
-import { fetchFolders } from "./api.js";
+import { backEnd } from "./backend.js";
 import { WhenAndWhere } from "./dates.js";
 import { asCount, byId, counted, make } from "./dom.js";
 
@@ -91,7 +91,7 @@ export class FilterBar extends EventTarget {
   /** Offer what lies in a folder, below it. @param {string} folder */
   async #openFolder(folder) {
     if (!folder || this.#folders.has(folder)) return;
-    const found = await fetchFolders(folder).catch(() => null);
+    const found = await backEnd.folders(folder).catch(() => null);
     if (!found) return;
     this.#folders.set(folder, found);
     this.#showFolders();

@@ -1,7 +1,7 @@
 // @ts-check
 /** What the page sees in a drawing, and other ways to name a kind of thing: chips, a word, the list of what it knows. */
 
-import { fetchCategories } from "./api.js";
+import { backEnd } from "./backend.js";
 import { asCount, byId, make } from "./dom.js";
 
 /** @typedef {import("./api.js").Guess} Guess */
@@ -62,7 +62,7 @@ export class Guesses extends EventTarget {
   /** @param {string} word */
   async #lookUp(word) {
     if (!word) return;
-    const found = await fetchCategories(word).catch(() => null);
+    const found = await backEnd.categories(word).catch(() => null);
     if (!found || this.#field.value.trim() !== word) return;
     this.#meanings = found.slice(0, MOST_CHIPS).map(({ category }) => category);
     if (this.#meanings.length) this.choose(this.#meanings[0]);

@@ -1,7 +1,7 @@
 // @ts-check
 /** The grid of hits: the good matches, a divider, and what is less likely. Copies of a photo are behind its card. */
 
-import { thumbnailAddress } from "./api.js";
+import { backEnd } from "./backend.js";
 import { asDate, make } from "./dom.js";
 
 /** @typedef {import("./api.js").Hit} Hit */
@@ -104,7 +104,7 @@ export class HitGrid {
     const near = new Set(entries.filter((entry) => entry.isIntersecting).map((entry) => entry.target));
     for (const card of this.#cards.values()) {
       if (!near.has(card.item)) continue;
-      card.load();
+      void card.load();
       this.#approaching?.unobserve(card.item);
     }
   }
@@ -161,9 +161,13 @@ class HitCard {
     this.item = make("li", {}, this.button);
   }
 
-  load() {
+  async load() {
     this.isLoaded = true;
-    this.image.src = thumbnailAddress(this.#id);
+    try {
+      this.image.src = await backEnd.thumbnail(this.#id);
+    } catch {
+      this.button.classList.add("is-broken");
+    }
   }
 
   /**

@@ -2,8 +2,9 @@
 /** The page: connects the drawing, the filters and the pictures with the search and its answer. */
 
 import { About } from "./about.js";
-import { askForToken, enter } from "./access.js";
-import { ServiceError, fetchGallery, search } from "./api.js";
+import { askForToken } from "./access.js";
+import { ServiceError } from "./api.js";
+import { backEnd } from "./backend.js";
 import { asDuration, byId, counted } from "./dom.js";
 import { Drawing, keepInTab } from "./drawing.js";
 import { Examples } from "./examples.js";
@@ -20,6 +21,11 @@ import { Viewer } from "./viewer.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./api.js").Query} Query */
+
+const PICTURE_SHORTCUTS = [
+  { keys: ["O"], does: "Search by a picture", run: () => byId("picture-choose", HTMLButtonElement).click() },
+  { keys: ["Ctrl+V"], does: "Search by a copied picture" },
+];
 
 const drawing = new Drawing();
 const canvas = byId("sheet", HTMLCanvasElement);
@@ -47,7 +53,7 @@ let drawn = { by: "drawing", strokes: drawing.strokes };
 const live = liveSearch(
   (/** @type {Query} */ query, signal) => {
     status.showSearching();
-    return search(query, filterBar.filters, signal);
+    return backEnd.search(query, filterBar.filters, signal);
   },
   (outcome) => ("answer" in outcome ? showAnswer(outcome.answer, outcome.query) : showError(outcome.error)),
 );
@@ -137,7 +143,7 @@ function showCategories(categories) {
 
 async function start() {
   try {
-    const gallery = await fetchGallery();
+    const gallery = await backEnd.gallery();
     filterBar.showChoices(gallery);
     showCategories(gallery.model.categories);
     byId("gallery-size", HTMLElement).textContent = counted(gallery.photos, "photo");
@@ -168,7 +174,8 @@ pictureCard.addEventListener("change", () => {
 filterBar.addEventListener("change", () => runSearch());
 filterBar.addEventListener("order", showHits);
 addEventListener("themechange", () => sheet.redraw());
-listenForPictures((picture) => pictureCard.showPicture(picture));
+if (backEnd.canReadPictures) listenForPictures((picture) => pictureCard.showPicture(picture));
+else document.body.classList.add("is-drawing-only");
 drawWithKeyboard(canvas, drawing, sheet, (text) => status.announce(text));
 byId("about-open", HTMLButtonElement).addEventListener("click", () => about.open());
 byId("theme-toggle", HTMLButtonElement).addEventListener("click", toggleTheme);
@@ -179,8 +186,7 @@ listenForShortcuts(
     { keys: ["Ctrl+Z"], does: "Undo", run: () => drawing.undo() },
     { keys: ["Ctrl+Shift+Z", "Ctrl+Y"], does: "Redo", run: () => drawing.redo() },
     { keys: ["Delete"], does: "Clear the sheet", run: () => tools.clear() },
-    { keys: ["O"], does: "Search by a picture", run: () => byId("picture-choose", HTMLButtonElement).click() },
-    { keys: ["Ctrl+V"], does: "Search by a copied picture" },
+    ...(backEnd.canReadPictures ? PICTURE_SHORTCUTS : []),
     { keys: ["Escape"], does: "Back to the drawing", run: backToDrawing },
     { keys: ["W"], does: "Type a word for it", run: () => byId("word", HTMLInputElement).focus() },
     { keys: ["D"], does: "Go to the sheet: arrows move the pen, Space puts it down", run: () => canvas.focus() },
@@ -194,5 +200,5 @@ listenForShortcuts(
   byId("shortcuts-list", HTMLElement),
 );
 
-await enter();
+await backEnd.start();
 await start();

@@ -1,7 +1,7 @@
 // @ts-check
 /** Search by a picture (chosen, dropped or pasted) or by a photo of the gallery, which then covers the sheet. */
 
-import { thumbnailAddress } from "./api.js";
+import { backEnd } from "./backend.js";
 import { byId } from "./dom.js";
 
 /** @typedef {import("./api.js").PictureKind} PictureKind */
@@ -33,7 +33,8 @@ export class PictureCard extends EventTarget {
 
   /** @param {File} picture */
   showPicture(picture) {
-    this.#show({ by: "picture", picture, kind: "auto" }, URL.createObjectURL(picture), picture.name);
+    this.#show({ by: "picture", picture, kind: "auto" }, picture.name);
+    this.#image.src = URL.createObjectURL(picture);
   }
 
   /** Show what the picture was taken for; the person may know better. @param {PictureKind} kind */
@@ -42,8 +43,10 @@ export class PictureCard extends EventTarget {
   }
 
   /** @param {import("./api.js").Hit} hit */
-  showPhoto(hit) {
-    this.#show({ by: "photo", hit }, thumbnailAddress(hit.id), `More like ${hit.name}`);
+  async showPhoto(hit) {
+    const query = this.#show({ by: "photo", hit }, `More like ${hit.name}`);
+    const address = await backEnd.thumbnail(hit.id).catch(() => null);
+    if (address && this.#query === query) this.#image.src = address;
   }
 
   close() {
@@ -56,18 +59,17 @@ export class PictureCard extends EventTarget {
 
   /**
    * @param {PictureQuery} query
-   * @param {string} address
    * @param {string} caption
    */
-  #show(query, address, caption) {
+  #show(query, caption) {
     this.#releaseImage();
     this.#query = query;
-    this.#image.src = address;
     this.#caption.textContent = caption;
     this.#kinds.hidden = query.by !== "picture";
     this.#card.hidden = false;
     this.#closeButton.focus();
     this.dispatchEvent(new Event("change"));
+    return query;
   }
 
   /** @returns {PictureKind} */

@@ -1,8 +1,9 @@
 // @ts-check
 /** One hit at full size, with its details, and buttons for the previous and the next one. */
 
-import { ServiceError, fetchDetails, photoAddress, thumbnailAddress } from "./api.js";
+import { ServiceError } from "./api.js";
 import { openDialog } from "./back.js";
+import { backEnd } from "./backend.js";
 import { asPlace } from "./dates.js";
 import { asDate, asSize, byId, describe } from "./dom.js";
 
@@ -90,13 +91,28 @@ export class Viewer {
 
     this.#dialog.classList.add("is-loading");
     this.#dialog.classList.remove("is-missing");
-    this.#picture.style.setProperty("--thumbnail", `url("${new URL(thumbnailAddress(hit.id), document.baseURI)}")`);
     this.#isReached = this.#describe(hit, this.#request.signal);
-    this.#picture.src = this.#original.href = photoAddress(hit.id);
+    void this.#showPicture(hit, this.#request.signal);
     this.#picture.alt = hit.label ? `${hit.label}: ${hit.name}` : hit.name;
     this.#title.textContent = hit.name;
     this.#previous.disabled = index === 0;
     this.#next.disabled = index === this.#hits.length - 1;
+  }
+
+  /**
+   * Show the thumbnail until the photo itself is there; a site without originals shows the thumbnail alone.
+   * @param {Hit} hit
+   * @param {AbortSignal} signal
+   */
+  async #showPicture(hit, signal) {
+    const original = backEnd.original(hit);
+    this.#original.hidden = original === null;
+    if (original !== null) this.#picture.src = this.#original.href = original;
+    else this.#picture.removeAttribute("src");
+    const thumbnail = await backEnd.thumbnail(hit.id).catch(() => null);
+    if (signal.aborted) return;
+    if (original === null) this.#picture.src = thumbnail ?? "";
+    this.#picture.style.setProperty("--thumbnail", thumbnail ? `url("${new URL(thumbnail, document.baseURI)}")` : "none");
   }
 
   /**
@@ -118,7 +134,7 @@ export class Viewer {
     this.#copy.disabled = true;
     describe(this.#facts, known);
     try {
-      const details = await fetchDetails(hit.id, signal);
+      const details = await backEnd.details(hit.id, signal);
       if (signal.aborted) return true;
       this.#path = details.path;
       this.#copy.disabled = false;
