@@ -6,6 +6,7 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sketchhash.errors import BadArgument, BusyGallery, DamagedState, IncompatibleGallery, UnwritableState
@@ -29,6 +30,18 @@ def test_a_photo_comes_back_as_it_was_put(gallery):
     assert (photo.path, photo.size, photo.mtime_ns, photo.label) == (Path("/photos/a.jpg"), 1, 5, "cat")
     assert photo == gallery.photo(photo.id) == next(gallery.photos())
     assert (gallery.code(photo.id), gallery.thumbnail(photo.id)) == (b"code", b"jpeg")
+
+
+def test_a_drawing_stays_a_drawing_and_is_found_as_one(gallery):
+    put(gallery, "/photos/a.jpg", b"x")
+    with gallery.writing() as writer:
+        writer.put(PhotoFile(Path("/icons/b.svg"), "ab" * 32, 1, 5, "arrow", "drawing"), b"code", b"jpeg")
+    assert [photo.kind for photo in gallery.photos()] == ["photo", "drawing"]
+    assert [hit.kind for hit in gallery.search(np.ones(32), 2)] == ["photo", "drawing"]
+    assert [row.photo.kind for page in gallery.pages() for row in page] == ["photo", "drawing"]
+    assert gallery.info().drawings == 1
+    gallery.remove_photos([2])
+    assert gallery.rows("SELECT * FROM drawings") == []
 
 
 @pytest.mark.parametrize("name", [b"/new\nline.jpg", b"/\xff\xfe.jpg", "/ünï 😀.jpg".encode()])

@@ -112,7 +112,7 @@ def test_a_migrated_gallery_is_what_is_made_today(old, tmp_path, model):
     with closing(sqlite3.connect(old)) as one, closing(sqlite3.connect(tmp_path / "new.gallery")) as other:
         known, made = ([(n, " ".join(s.split())) for n, s in c.execute(tables) if s] for c in (one, other))
     assert made == known
-    assert dump(tmp_path / "new.gallery")[0] == dump(old)[0] == (4,)
+    assert dump(tmp_path / "new.gallery")[0] == dump(old)[0] == (5,)
 
 
 def test_removing_a_photo_of_a_migrated_gallery_removes_its_shape_and_details(old, model):
@@ -125,6 +125,16 @@ def test_removing_a_photo_of_a_migrated_gallery_removes_its_shape_and_details(ol
         gallery.remove_photos([2])
         assert gallery.rows("SELECT * FROM shapes") == []
         assert gallery.rows("SELECT * FROM details") == []
+
+
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_all_that_an_old_gallery_has_are_photos(old, model, monkeypatch, is_writable):
+    if not is_writable:
+        monkeypatch.setattr(os, "access", lambda *_: False)
+    with GalleryFile.open(old, model) as gallery:
+        assert gallery.keeps_drawings == is_writable
+        assert [hit.kind for hit in gallery.search(np.ones(32), 5)] == [gallery.photo(2).kind] == ["photo"]
+        assert gallery.info().drawings == 0
 
 
 def test_a_gallery_without_room_for_details_counts_all_photos_as_undated(old, model, monkeypatch):
@@ -250,7 +260,7 @@ def test_a_newer_gallery_is_refused_and_the_package_is_to_be_upgraded(old, model
     with closing(sqlite3.connect(old)) as other:
         other.execute("PRAGMA user_version = 7")
     for way_in in (GalleryFile.open, GalleryFile.create):
-        with pytest.raises(IncompatibleGallery, match=r"format version 7, .* reads 4\. .*newer.*pip install --upgrade"):
+        with pytest.raises(IncompatibleGallery, match=r"format version 7, .* reads 5\. .*newer.*pip install --upgrade"):
             way_in(old, model)
 
 

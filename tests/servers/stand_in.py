@@ -124,7 +124,7 @@ def taken_at(id: int) -> str | None:
 
 def hit(id: int, distance: int, is_likely: bool) -> dict:
     where = {"label": label(id), "name": f"IMG_{id:04}.jpg", "folder": folder(id), "taken_at": taken_at(id)}
-    return {"id": id, "distance": distance, "chance": 1 - distance / 80, "likely": is_likely, **where}
+    return {"id": id, "distance": distance, "chance": 1 - distance / 80, "likely": is_likely, "kind": "photo", **where}
 
 
 GUESSES = {
@@ -176,6 +176,7 @@ def gallery() -> dict:
         "placed": PHOTOS // 2,
         "first_taken": min(filter(None, map(taken_at, range(1, PHOTOS + 1)))),
         "last_taken": max(filter(None, map(taken_at, range(1, PHOTOS + 1)))),
+        "drawings": 0,
     }
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Look at a gallery, check it, copy it, export it.", no_args_is_help=True)
 
-_COLUMNS = ("id", "path", "label", "sha256", "size", "mtime_ns", "indexed_at", "code")
+_COLUMNS = ("id", "path", "label", "sha256", "size", "mtime_ns", "indexed_at", "kind", "code")
 _ALL = 2**62
 
 
@@ -47,6 +47,8 @@ def info(gallery: GalleryPlace, json: AsJson = False) -> None:
         return
     write(f"gallery       {printable(place)}")
     write(f"photos        {found.photos:,}")
+    if found.drawings:
+        write(f"drawings      {found.drawings:,} of them")
     write(f"model         {printable(found.model.name)}, {found.model.bits} bits ({found.model.fingerprint[:12]})")
     write(f"size          {found.bytes:,} bytes")
     write(f"last indexed  {f'{last:%Y-%m-%d %H:%M} UTC' if last else 'never'}")
@@ -260,6 +262,7 @@ def _rows(gallery: OpenGallery) -> Iterator[dict[str, str | int | None]]:
             "size": photo.size,
             "mtime_ns": photo.mtime_ns,
             "indexed_at": photo.indexed_at.isoformat(),
+            "kind": photo.kind,
             "code": row.code.hex(),
         }
 

@@ -41,6 +41,11 @@ def copy_photos(source: OpenGallery, target: OpenGallery, prune: bool = False) -
         IncompatibleGallery: If the codes are of different models.
         BadArgument: If the target holds other photos; nothing was written.
     """
+    if not target.keeps_drawings and source.info().drawings:
+        raise BadArgument(
+            f"{target.place} was made before there were drawings, and has no room for those of {source.place}. "
+            "Name another target."
+        )
     if source.model != target.model:
         raise IncompatibleGallery(
             f"The codes of {source.place} come from the model {source.model.name!r} "

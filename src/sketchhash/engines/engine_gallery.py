@@ -34,6 +34,7 @@ class EngineGallery(ABC):
     keeps_shapes: bool
     keeps_details: bool
     keeps_hashes: bool
+    keeps_drawings: bool
 
     def __init__(self, place: str, model: GalleryModel) -> None:
         """Take the address, as it may be shown, and the model that the codes come from."""
@@ -251,7 +252,8 @@ class EngineGallery(ABC):
 
 def _hit(row: PhotoRow, distance: int) -> Hit:
     taken_at = None if row.details is None else row.details.taken_at
-    return Hit(row.photo.id, distance, row.photo.path, row.photo.label, taken_at=taken_at)
+    photo = row.photo
+    return Hit(photo.id, distance, photo.path, photo.label, taken_at=taken_at, kind=photo.kind)
 
 
 def _reranked(hits: Hits, rows: Mapping[int, PhotoRow], values: NDArray[Any], shape: ShapeQuery | None) -> Hits:

@@ -79,6 +79,7 @@ _DETAIL_REALS = ("latitude", "longitude")
 _DETAIL_COLUMNS = (*_DETAIL_TEXTS, *_DETAIL_NUMBERS, *_DETAIL_REALS)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _HASH = {"perceptual": 24}  # "" for none so far, and otherwise ":" and the hash in hexadecimal
+_VIEWS = {"views": 8192}  # "" for a photo, and for a drawing ":" and its further codes in hexadecimal
 _ID_BITS = 53  # what numbers in a browser hold exactly
 _OVERVIEW_COLUMNS = ("path", "label", "has_label", "indexed_at_us")
 _DATED_COLUMNS = ("has_date", "has_place", "taken_at")
@@ -105,7 +106,8 @@ class MilvusGallery(EngineGallery):
         self.keeps_shapes = _SHAPE.keys() <= self._photo_rows.columns
         self.keeps_details = self._photo_rows.columns.issuperset(_DETAIL_COLUMNS)
         self.keeps_hashes = _HASH.keys() <= self._photo_rows.columns
-        named = ("code", *_TEXTS, *_SHAPE, *_NUMBERS, *_DETAIL_COLUMNS, *_HASH)
+        self.keeps_drawings = _VIEWS.keys() <= self._photo_rows.columns
+        named = ("code", *_TEXTS, *_SHAPE, *_NUMBERS, *_DETAIL_COLUMNS, *_HASH, *_VIEWS)
         self._columns = [name for name in named if name in self._photo_rows.columns]
         self._turn = Lock()
         self._overview: tuple[float, RowOverview] | None = None
@@ -257,7 +259,10 @@ class MilvusGallery(EngineGallery):
         when = None if last is None else _when(last)
         counts = overview.dated, overview.placed
         taken = overview.taken or (None, None)
-        return GalleryInfo(len(overview.ids), self.model, 0, labels, when, *counts, *map(_taken, taken))
+        first, latest = map(_taken, taken)
+        return GalleryInfo(
+            len(overview.ids), self.model, 0, labels, when, *counts, first, latest, drawings=overview.drawings
+        )
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Return the first and the last path, as of the last reading."""
@@ -282,6 +287,7 @@ class MilvusGallery(EngineGallery):
     def _read_all(self, oldest: float | None = _COUNTED_EVERY) -> RowOverview:
         """Read the gallery as a whole; what was read before may be ``oldest`` seconds old, or of any age if None."""
         columns = _OVERVIEW_COLUMNS + (_DATED_COLUMNS if self.keeps_details else ())
+        columns += tuple(_VIEWS) if self.keeps_drawings else ()
         with self._turn:
             last = self._overview
             if last is None or (oldest is not None and monotonic() - last[0] >= oldest):
@@ -366,6 +372,7 @@ class RowOverview:
     dated: int = 0
     placed: int = 0
     taken: tuple[int, int] | None = None
+    drawings: int = 0
 
     @classmethod
     def of(cls, pages: Iterable[Sequence[Row]]) -> RowOverview:
@@ -396,6 +403,7 @@ class RowOverview:
         self.ends = min(first, path), max(last, path)
         self.last_indexed_us = max(self.last_indexed_us or 0, row["indexed_at_us"])
         self.placed += row.get("has_place", 0)
+        self.drawings += bool(row.get("views"))
         if row.get("has_date"):
             self.dated += 1
             earliest, latest = self.taken or (row["taken_at"], row["taken_at"])
@@ -482,7 +490,7 @@ def _layout(address: Address, model: GalleryModel) -> CollectionLayout:
     about = json.dumps(described)
     return CollectionLayout(
         model.bits,
-        _TEXTS | _SHAPE | _DETAIL_TEXTS | _HASH,
+        _TEXTS | _SHAPE | _DETAIL_TEXTS | _HASH | _VIEWS,
         (*_NUMBERS, *_DETAIL_NUMBERS),
         _DETAIL_REALS,
         about,
@@ -524,6 +532,7 @@ def _milvus_row(row: PhotoRow) -> Row:
         "mtime_ns": photo.mtime_ns,
         "indexed_at_us": (photo.indexed_at - _EPOCH) // timedelta(microseconds=1),
         "perceptual": "" if row.perceptual is None else f":{row.perceptual.hex()}",
+        "views": f":{row.views.hex()}" if photo.kind == "drawing" else "",
         **_detail_columns(row.details),
     }
 
@@ -570,19 +579,22 @@ def _compared(condition: Condition) -> str:
 
 
 def _photo_row(row: Row) -> PhotoRow:
+    is_drawing, views = row.get("views", "")[:1], row.get("views", "")[1:]
     photo = PhotoRecord(
         Path(os.fsdecode(name_of(row["path"]))),
         row["sha256"],
         row["size"],
         row["mtime_ns"],
         name_of(row["label"]).decode() if row["has_label"] else None,
+        "drawing" if is_drawing else "photo",
         id=row["id"],
         indexed_at=_when(row["indexed_at_us"]),
     )
     version, _, shape = row.get("shape", "").partition(":")
     kept = b64decode(shape) if version == str(SHAPE_VERSION) else None
     is_hashed, perceptual = row.get("perceptual", "")[:1], row.get("perceptual", "")[1:]
-    return PhotoRow(photo, code_of(row), kept, _details(row), bytes.fromhex(perceptual) if is_hashed else None)
+    kept_hash = bytes.fromhex(perceptual) if is_hashed else None
+    return PhotoRow(photo, code_of(row), kept, _details(row), kept_hash, bytes.fromhex(views))
 
 
 def _when(microseconds: int) -> datetime:

@@ -21,7 +21,7 @@ from sketchhash.engines.engine_gallery import EngineGallery
 from sketchhash.engines.postgres import CodeTable, Database, packed
 from sketchhash.errors import BadArgument, BusyGallery, IncompatibleGallery
 from sketchhash.gallery.filters import Filter, LeftOut
-from sketchhash.gallery.photos import PhotoFile, PhotoRecord, absolute, path_range
+from sketchhash.gallery.photos import PhotoFile, PhotoKind, PhotoRecord, absolute, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample
 from sketchhash.gallery.schema import PATIENCE, other_format
 from sketchhash.gallery.writer import DETAILS, Writer
@@ -73,21 +73,27 @@ _HASHES = """CREATE TABLE IF NOT EXISTS perceptual_hashes (
         photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
         hash bytea NOT NULL
     )"""
+_DRAWINGS = """CREATE TABLE IF NOT EXISTS drawings (
+        photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
+        views bytea NOT NULL
+    )"""
 # Made when a gallery of an older version is opened to be written: `find` looks for contents.
 _BY_CONTENT = "CREATE INDEX IF NOT EXISTS photos_by_content ON photos (sha256)"
 _DETAIL_NAMES = ("photo", *DETAILS.split(", "))
-# Galleries of before there were shapes, details or hashes have no such tables.
+# Galleries of before there were shapes, details, hashes or drawings have no such tables.
 _NO_SHAPES = "(SELECT NULL::bigint AS photo, 0 AS version, NULL::bytea AS shape WHERE FALSE) AS shapes"
 _NO_DETAILS = f"(SELECT {', '.join(f'NULL::bigint AS {name}' for name in _DETAIL_NAMES)} WHERE FALSE) AS details"
 _NO_HASHES = "(SELECT NULL::bigint AS photo, NULL::bytea AS hash WHERE FALSE) AS perceptual_hashes"
+_NO_DRAWINGS = "(SELECT NULL::bigint AS photo, NULL::bytea AS views WHERE FALSE) AS drawings"
 _ROWS = f"""
-    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape, hash, {DETAILS}
+    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape, hash, views, {DETAILS}
     FROM photos JOIN codes USING (id) LEFT JOIN {{shapes}} ON shapes.photo = id AND version = {SHAPE_VERSION}
     LEFT JOIN {{details}} ON details.photo = id LEFT JOIN {{hashes}} ON perceptual_hashes.photo = id
+    LEFT JOIN {{drawings}} ON drawings.photo = id
 """
 _COUNTS = """
-    SELECT count(*), max(indexed_at), count(taken_at), count(latitude), min(taken_at), max(taken_at)
-    FROM photos LEFT JOIN {details} ON details.photo = id
+    SELECT count(*), max(indexed_at), count(taken_at), count(latitude), min(taken_at), max(taken_at), count(views)
+    FROM photos LEFT JOIN {details} ON details.photo = id LEFT JOIN {drawings} ON drawings.photo = id
 """
 _PUT = """
     INSERT INTO photos (id, path, sha256, size, mtime_ns, label, indexed_at) VALUES (%s, %s, %s, %s, %s, %s, %s)
@@ -153,11 +159,14 @@ class PostgresGallery(EngineGallery):
         (self.keeps_hashes,) = database.rows(
             "SELECT to_regclass(%s) IS NOT NULL", f"{database.schema}.perceptual_hashes"
         )[0]
+        (self.keeps_drawings,) = database.rows("SELECT to_regclass(%s) IS NOT NULL", f"{database.schema}.drawings")[0]
+        self._drawings = "drawings" if self.keeps_drawings else _NO_DRAWINGS
         self._details = "details" if self.keeps_details else _NO_DETAILS
         self.row_query = _ROWS.format(
             shapes="shapes" if self.keeps_shapes else _NO_SHAPES,
             details=self._details,
             hashes="perceptual_hashes" if self.keeps_hashes else _NO_HASHES,
+            drawings=self._drawings,
         )
 
     @classmethod
@@ -184,7 +193,7 @@ class PostgresGallery(EngineGallery):
                         "INSERT INTO settings (name, value) VALUES (%s, %s)",
                         [*about.items(), ("format", _FORMAT), ("revision", "0")],
                     )
-            for statement in (_SHAPES, *_DETAILS, _HASHES, _BY_CONTENT):
+            for statement in (_SHAPES, *_DETAILS, _HASHES, _DRAWINGS, _BY_CONTENT):
                 connection.execute(statement)
         return cls(database)
 
@@ -310,12 +319,13 @@ class PostgresGallery(EngineGallery):
 
     def info(self) -> GalleryInfo:
         """Count photos and labels."""
-        ((photos, last, dated, placed, *taken),) = self._database.rows(_COUNTS.format(details=self._details))
+        counts = _COUNTS.format(details=self._details, drawings=self._drawings)
+        ((photos, last, dated, placed, *taken, drawings),) = self._database.rows(counts)
         labels = dict(self._database.rows(_LABELS))
         ((size,),) = self._database.rows(_SIZE)
         last_indexed = None if last is None else last.astimezone(UTC)
-        ends = (None if seconds is None else moment_of(seconds) for seconds in taken)
-        return GalleryInfo(photos, self.model, int(size), labels, last_indexed, dated, placed, *ends)
+        first, latest = (None if seconds is None else moment_of(seconds) for seconds in taken)
+        return GalleryInfo(photos, self.model, int(size), labels, last_indexed, dated, placed, first, latest, drawings)
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Return the first and the last path."""
@@ -396,6 +406,9 @@ class PostgresWriter(Writer):
         if gallery.keeps_hashes:
             hashes = [(row.photo.id, row.perceptual) for row in rows if row.perceptual is not None]
             cursor.executemany("INSERT INTO perceptual_hashes (photo, hash) VALUES (%s, %s)", hashes)
+        if gallery.keeps_drawings:
+            drawings = [(row.photo.id, row.views) for row in rows if row.photo.kind == "drawing"]
+            cursor.executemany("INSERT INTO drawings (photo, views) VALUES (%s, %s)", drawings)
 
     def remove(self, photos: Iterable[int]) -> int:
         """Remove photos by id, and count those that were there."""
@@ -444,13 +457,18 @@ def _columns(photo: PhotoRecord) -> tuple[object, ...]:
 
 
 def _row(columns: Sequence[Any]) -> PhotoRow:
-    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape, perceptual, *details = columns
+    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape, perceptual, views, *details = columns
     when: datetime = indexed_at.astimezone(UTC)
-    place = Path(os.fsdecode(bytes(path)))
+    place, kind = Path(os.fsdecode(bytes(path))), _kind(views)
     return PhotoRow(
-        PhotoRecord(place, bytes(sha256).hex(), size, mtime_ns, label, id=photo_id, indexed_at=when),
+        PhotoRecord(place, bytes(sha256).hex(), size, mtime_ns, label, kind, id=photo_id, indexed_at=when),
         packed(code),
         None if shape is None else bytes(shape),
         None if details[-1] is None else Details.of_columns(details),  # all rows of details have sidecars
         None if perceptual is None else bytes(perceptual),
+        bytes(views or b""),
     )
+
+
+def _kind(views: bytes | None) -> PhotoKind:
+    return "photo" if views is None else "drawing"

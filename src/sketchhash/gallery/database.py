@@ -27,7 +27,7 @@ from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, Un
 from sketchhash.gallery.file_writer import FileWriter
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.memory_index import MemoryIndex
-from sketchhash.gallery.photos import PhotoRecord, absolute, path_range
+from sketchhash.gallery.photos import PhotoKind, PhotoRecord, absolute, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
 from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction
 from sketchhash.gallery.soundness import damaged, valued
@@ -39,6 +39,7 @@ from sketchhash.tokens.shape import SHAPE_BYTES, SHAPE_VERSION, ShapeQuery
 _PAGE = 1000
 
 _COLUMNS = "path, sha256, size, mtime_ns, label, id, indexed_at"
+_VIEWS = "(SELECT views FROM drawings WHERE drawings.photo = id)"  # NULL for a photo
 _NO_DETAILS = "(SELECT NULL AS photo, NULL AS taken_at, NULL AS latitude, NULL AS longitude WHERE FALSE) AS details"
 _THESE = "(SELECT value FROM json_each(?))"
 
@@ -71,6 +72,7 @@ class Shown(NamedTuple):
     path: Path
     label: str | None
     taken_at: datetime | None
+    kind: PhotoKind
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,11 @@ class GalleryFile:
     def keeps_hashes(self) -> bool:
         """Whether there is a table of perceptual hashes: an old file that cannot be written has none."""
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'perceptual_hashes'"))
+
+    @property
+    def keeps_drawings(self) -> bool:
+        """Whether there is a table of drawings: an old file that cannot be written has none."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'drawings'"))
 
     @property
     def opener(self) -> None:
@@ -285,17 +292,23 @@ class GalleryFile:
 
     def shown_with_hits(self, ids: Iterable[int]) -> dict[int, Shown]:
         """Return what is shown of some photos, by id."""
-        query = f"SELECT id, path, label, taken_at FROM {self._with_details} WHERE id IN {_THESE}"
+        query = f"SELECT id, path, label, taken_at, {self._views} FROM {self._with_details} WHERE id IN {_THESE}"
         rows = self.rows(query, json.dumps(list(ids)))
         with valued(self.path):
             return {
-                photo: Shown(Path(os.fsdecode(path)), label, _taken(seconds)) for photo, path, label, seconds in rows
+                photo: Shown(Path(os.fsdecode(path)), label, _taken(seconds), _kind(views))
+                for photo, path, label, seconds, views in rows
             }
 
     @property
     def _with_details(self) -> str:
         """The photos and, as far as there are any, their details."""
         return f"photos LEFT JOIN {'details' if self.keeps_details else _NO_DETAILS} ON details.photo = id"
+
+    @property
+    def _views(self) -> str:
+        """The views of a drawing, and NULL for a photo."""
+        return _VIEWS if self.keeps_drawings else "NULL"
 
     def codes_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes ``(ids, bits // 8)`` of some photos, in the order given."""
@@ -380,10 +393,18 @@ class GalleryFile:
             ((dated, placed, first, latest),) = counted.rows(
                 f"SELECT count(taken_at), count(latitude), min(taken_at), max(taken_at) FROM {counted._with_details}"
             )
+            drawings = counted.count_drawings()
             with valued(self.path):
                 when = None if last is None else _when(last)
                 taken = _taken(first), _taken(latest)
-                return GalleryInfo(photos, counted.model, size, labels, when, dated, placed, *taken)
+                return GalleryInfo(photos, counted.model, size, labels, when, dated, placed, *taken, drawings)
+
+    def count_drawings(self) -> int:
+        """Count the drawings."""
+        if not self.keeps_drawings:
+            return 0
+        ((drawings,),) = self.rows("SELECT count(*) FROM drawings")
+        return int(drawings)
 
     def path_ends(self) -> tuple[bytes, bytes] | None:
         """Return the first and the last path, in the order of their bytes, if there are photos."""
@@ -431,15 +452,15 @@ class GalleryFile:
         """Return the rows that fulfil an SQL ``condition``."""
         shape = _SHAPE_OF if self.keeps_shapes else "NULL"
         perceptual = _HASH_OF if self.keeps_hashes else "NULL"
-        columns = f"{_COLUMNS}, coalesce(code, x''), {shape}, {perceptual}"
+        columns = f"{_COLUMNS}, {self._views}, coalesce(code, x''), {shape}, {perceptual}"
         query = f"SELECT {columns} FROM photos LEFT JOIN codes ON photo = id WHERE {condition}"
         found = self.rows(query, *values)
         with valued(self.path):
             records = [_record(columns[:-3]) for columns in found]
             details = self.details([record.id for record in records])
             return [
-                PhotoRow(record, code, shape, details.get(record.id), perceptual)
-                for record, (*_, code, shape, perceptual) in zip(records, found, strict=True)
+                PhotoRow(record, code, shape, details.get(record.id), perceptual, views or b"")
+                for record, (*_, views, code, shape, perceptual) in zip(records, found, strict=True)
             ]
 
     def rows_of(self, ids: Sequence[int]) -> list[PhotoRow]:
@@ -514,14 +535,18 @@ class GalleryFile:
 
     def _records(self, condition: str, *values: object) -> list[PhotoRecord]:
         with valued(self.path):
-            return [_record(row) for row in self.rows(f"SELECT {_COLUMNS} FROM photos WHERE {condition}", *values)]
+            query = f"SELECT {_COLUMNS}, {self._views} FROM photos WHERE {condition}"
+            return [_record(row) for row in self.rows(query, *values)]
 
 
 def _record(row: Sequence[Any]) -> PhotoRecord:
-    path, sha256, size, mtime_ns, label, photo_id, indexed_at = row
-    return PhotoRecord(
-        Path(os.fsdecode(path)), sha256.hex(), size, mtime_ns, label, id=photo_id, indexed_at=_when(indexed_at)
-    )
+    path, sha256, size, mtime_ns, label, photo_id, indexed_at, views = row
+    place, when = Path(os.fsdecode(path)), _when(indexed_at)
+    return PhotoRecord(place, sha256.hex(), size, mtime_ns, label, _kind(views), id=photo_id, indexed_at=when)
+
+
+def _kind(views: bytes | None) -> PhotoKind:
+    return "photo" if views is None else "drawing"
 
 
 def _where(only: Filter) -> tuple[str, list[object]]:

@@ -68,7 +68,7 @@ class FileWriter(Writer):
                 run(_PUT_CODE, photo.id, row.code)
             if photo.id in thumbnails:
                 run("REPLACE INTO thumbnails (photo, jpeg) VALUES (?, ?)", photo.id, thumbnails[photo.id])
-            for table in ("shapes", "details", "perceptual_hashes"):
+            for table in ("shapes", "details", "perceptual_hashes", "drawings"):
                 run(f"DELETE FROM {table} WHERE photo = ?", photo.id)
             if row.shape is not None:
                 run("INSERT INTO shapes VALUES (?, ?, ?)", photo.id, SHAPE_VERSION, row.shape)
@@ -76,6 +76,8 @@ class FileWriter(Writer):
                 run(_PUT_DETAILS, photo.id, *row.details.columns())
             if row.perceptual is not None:
                 run("INSERT INTO perceptual_hashes VALUES (?, ?)", photo.id, row.perceptual)
+            if photo.kind == "drawing":
+                run("INSERT INTO drawings VALUES (?, ?)", photo.id, row.views)
 
     def remove(self, photos: Iterable[int]) -> int:
         """Remove photos by id, and count those that were there; their files are left alone."""

@@ -113,8 +113,9 @@ class MemoryIndex:
         about = self._gallery.shown_with_hits(ids.tolist())
         with valued(self._gallery.path):  # a code without a photo
             return [
-                Hit(photo, distance, about[photo].path, about[photo].label, taken_at=about[photo].taken_at)
+                Hit(photo, distance, shown.path, shown.label, taken_at=shown.taken_at, kind=shown.kind)
                 for photo, distance in zip(ids.tolist(), distances.tolist(), strict=True)
+                for shown in (about[photo],)
             ]
 
 

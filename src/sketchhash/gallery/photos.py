@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from sketchhash.errors import UnreadableImage
 from sketchhash.imaging import Limits, Run, run
 from sketchhash.imaging.formats import is_readable, missing_format
 from sketchhash.model import Model, read_photo_for
+
+PhotoKind = Literal["photo", "drawing"]
+"""What a gallery holds: a photo was encoded by the image network, a drawing, such as an icon, by the sketch network."""
 
 _LIMITS = Limits()
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -41,6 +44,7 @@ class PhotoFile:
     size: int
     mtime_ns: int
     label: str | None = None
+    kind: PhotoKind = "photo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
-from sketchhash.gallery.photos import PhotoRecord
+from sketchhash.gallery.photos import PhotoKind, PhotoRecord
 from sketchhash.imaging.details import Details
 from sketchhash.model import Model
 from sketchhash.tokens.shape import ShapeQuery
@@ -47,7 +47,8 @@ class GalleryModel:
 class GalleryInfo:
     """A gallery in numbers; ``labels`` counts the photos of each label, unlabelled ones are left out.
 
-    ``dated`` and ``placed`` count the photos of which it is known when and where they were taken.
+    ``dated`` and ``placed`` count the photos of which it is known when and where they were taken. ``drawings`` counts
+    how many of all ``photos`` are drawings, such as icons.
     """
 
     photos: int
@@ -59,6 +60,7 @@ class GalleryInfo:
     placed: int = 0
     first_taken: datetime | None = None
     last_taken: datetime | None = None
+    drawings: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class Hit:
         likely: Whether it belongs to the good matches, which come first.
         taken_at: When it was taken, by the camera's clock, if that is known.
         copy_of: The id of an earlier hit that it is a copy of, if it is one.
+        kind: Whether it is a "photo" or a "drawing", such as an icon.
     """
 
     id: int
@@ -81,6 +84,7 @@ class Hit:
     likely: bool = False
     taken_at: datetime | None = None
     copy_of: int | None = None
+    kind: PhotoKind = "photo"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,21 +98,27 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class PhotoRow:
-    """A photo, its packed code, and its shape, details and perceptual hash if it has any, as galleries copy them."""
+    """A photo, its packed code, and its shape, details and perceptual hash if it has any, as galleries copy them.
+
+    ``views`` are further packed codes of a drawing, one after the other.
+    """
 
     photo: PhotoRecord
     code: bytes
     shape: bytes | None = None
     details: Details | None = None
     perceptual: bytes | None = None
+    views: bytes = b""
 
     def digest(self) -> int:
         """Return a number that two rows share only if they are equal, but for one chance in 2**64."""
         photo = self.photo
         when = photo.indexed_at.isoformat()
         file = (os.fsencode(photo.path), photo.sha256, photo.size, photo.mtime_ns, photo.label, when)
-        fields = (*file, self.code, self.shape, self.details and self.details.columns(), self.perceptual)
-        return int.from_bytes(blake2b(repr(fields).encode("utf-8", "backslashreplace"), digest_size=8).digest(), "big")
+        kept = (self.code, self.shape, self.details and self.details.columns(), self.perceptual)
+        drawn = (photo.kind, self.views) if photo.kind == "drawing" else ()
+        written = repr((*file, *kept, *drawn)).encode("utf-8", "backslashreplace")
+        return int.from_bytes(blake2b(written, digest_size=8).digest(), "big")
 
 
 Opener = Callable[[], "OpenGallery"]
@@ -154,6 +164,11 @@ class OpenGallery(Protocol):
     @property
     def keeps_hashes(self) -> bool:
         """Whether it has room for perceptual hashes."""
+        ...
+
+    @property
+    def keeps_drawings(self) -> bool:
+        """Whether it has room for drawings; without it, everything counts as a photo."""
         ...
 
     @property

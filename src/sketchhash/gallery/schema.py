@@ -30,7 +30,7 @@ from sketchhash.errors import (
 from sketchhash.gallery.protocol import GalleryModel
 from sketchhash.gallery.soundness import damaged, require_sound
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _SHAPES = "CREATE TABLE shapes (photo INTEGER PRIMARY KEY, version INTEGER NOT NULL, shape BLOB NOT NULL)"
 # A photo without a row was indexed before there were details: they are read when it is indexed again.
@@ -51,6 +51,8 @@ _DETAILS = (
 )
 # An empty hash is that of a picture of one colour; a photo without a row was indexed before there were any.
 _HASHES = "CREATE TABLE perceptual_hashes (photo INTEGER PRIMARY KEY, hash BLOB NOT NULL)"
+# A photo with a row is a drawing; ``views`` are its further codes.
+_DRAWINGS = "CREATE TABLE drawings (photo INTEGER PRIMARY KEY, views BLOB NOT NULL)"
 _PHOTO_REMOVED_WITH_SHAPE = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
         DELETE FROM codes WHERE photo = OLD.id;
         DELETE FROM shapes WHERE photo = OLD.id;
@@ -62,9 +64,17 @@ _PHOTO_REMOVED_WITH_DETAILS = """CREATE TRIGGER photo_removed AFTER DELETE ON ph
         DELETE FROM shapes WHERE photo = OLD.id;
         DELETE FROM thumbnails WHERE photo = OLD.id;
     END"""
+_PHOTO_REMOVED_WITH_HASH = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
+        DELETE FROM codes WHERE photo = OLD.id;
+        DELETE FROM details WHERE photo = OLD.id;
+        DELETE FROM perceptual_hashes WHERE photo = OLD.id;
+        DELETE FROM shapes WHERE photo = OLD.id;
+        DELETE FROM thumbnails WHERE photo = OLD.id;
+    END"""
 _PHOTO_REMOVED = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
         DELETE FROM codes WHERE photo = OLD.id;
         DELETE FROM details WHERE photo = OLD.id;
+        DELETE FROM drawings WHERE photo = OLD.id;
         DELETE FROM perceptual_hashes WHERE photo = OLD.id;
         DELETE FROM shapes WHERE photo = OLD.id;
         DELETE FROM thumbnails WHERE photo = OLD.id;
@@ -73,7 +83,8 @@ _PHOTO_REMOVED = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
 MIGRATIONS: Mapping[int, Iterable[str]] = {
     1: (_SHAPES, "DROP TRIGGER photo_removed", _PHOTO_REMOVED_WITH_SHAPE),
     2: (*_DETAILS, "DROP TRIGGER photo_removed", _PHOTO_REMOVED_WITH_DETAILS),
-    3: (_HASHES, "DROP TRIGGER photo_removed", _PHOTO_REMOVED),
+    3: (_HASHES, "DROP TRIGGER photo_removed", _PHOTO_REMOVED_WITH_HASH),
+    4: (_DRAWINGS, "DROP TRIGGER photo_removed", _PHOTO_REMOVED),
 }
 """The statements that bring a file from each older version to the next."""
 
@@ -106,6 +117,7 @@ _TABLES = (
     _SHAPES,
     *_DETAILS,
     _HASHES,
+    _DRAWINGS,
     "CREATE TABLE thumbnails (photo INTEGER PRIMARY KEY, jpeg BLOB NOT NULL)",
     "CREATE TABLE removals (number INTEGER PRIMARY KEY AUTOINCREMENT, photo INTEGER NOT NULL)",
     _PHOTO_REMOVED,
@@ -113,8 +125,8 @@ _TABLES = (
         INSERT INTO removals (photo) VALUES (OLD.photo);
     END""",
 )
-# Without shapes, details and hashes a gallery can be read all the same.
-_NEEDED = tuple(each for each in _TABLES if each not in (_SHAPES, *_DETAILS, _HASHES))
+# Without shapes, details, hashes and drawings a gallery can be read all the same.
+_NEEDED = tuple(each for each in _TABLES if each not in (_SHAPES, *_DETAILS, _HASHES, _DRAWINGS))
 
 
 def connect(path: Path, create: bool = False) -> sqlite3.Connection:

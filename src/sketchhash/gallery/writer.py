@@ -69,6 +69,7 @@ class Encoded:
     thumbnail: bytes
     shape: bytes | None
     perceptual: bytes | None = None
+    views: bytes = b""
 
 
 class Writer(ABC):
@@ -200,7 +201,7 @@ class _Batch:
     def _add(self, result: Encoded) -> None:
         photo = self._record(result.file)
         self._thumbnails[photo.id] = result.thumbnail
-        self._keep(PhotoRow(photo, result.code, result.shape, result.details, result.perceptual))
+        self._keep(PhotoRow(photo, result.code, result.shape, result.details, result.perceptual, result.views))
 
     def _record(self, file: PhotoFile) -> PhotoRecord:
         known = {field.name: getattr(file, field.name) for field in fields(PhotoFile)}

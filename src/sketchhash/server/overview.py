@@ -38,6 +38,7 @@ class Overview:
     placed: int
     first_taken: datetime | None
     last_taken: datetime | None
+    drawings: int
     map: list[MapPoint]
 
 
@@ -70,6 +71,7 @@ class OverviewCache:
             placed=info.placed,
             first_taken=info.first_taken,
             last_taken=info.last_taken,
+            drawings=info.drawings,
             map=map_codes(self.gallery.sample(_MAP_POINTS), self._calibration),
         )
 

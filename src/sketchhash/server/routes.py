@@ -205,6 +205,7 @@ def gallery_routes(service: Service) -> APIRouter:
             placed=overview.placed,
             first_taken=overview.first_taken,
             last_taken=overview.last_taken,
+            drawings=overview.drawings,
         )
 
     @router.get("/folders")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 
+from sketchhash.gallery import PhotoKind
 from sketchhash.imaging.ink import MAX_COORDINATE, MAX_POINTS, MAX_STROKES
 from sketchhash.model import Verdict
 from sketchhash.model.calibration import MOST_GUESSES
@@ -78,7 +79,8 @@ class HitAnswer(BaseModel):
     ``chance`` is the calibrated chance that the photo shows what was asked for, and never rises from a hit to the
     next; it is null if the model has no calibration. The ``likely`` hits are the good matches, and come first.
     ``taken_at`` is by the camera's clock, without a time zone; null if it is not known. ``copy_of`` is the id of an
-    earlier hit that it is a copy of: resized, recompressed, brightened a little or cropped at the edges.
+    earlier hit that it is a copy of: resized, recompressed, brightened a little or cropped at the edges. ``kind`` tells
+    photos from drawings, such as icons.
     """
 
     id: int
@@ -90,6 +92,7 @@ class HitAnswer(BaseModel):
     folder: str
     taken_at: datetime | None
     copy_of: int | None
+    kind: PhotoKind
 
 
 class GuessAnswer(BaseModel):
@@ -193,7 +196,7 @@ class GalleryAnswer(BaseModel):
 
     ``edition`` changes with every start of the service: pictures fetched with ``?v=<edition>`` may be kept for ever.
     ``dated`` and ``placed`` count the photos of which it is known when and where they were taken, the first at
-    ``first_taken`` and the last at ``last_taken``.
+    ``first_taken`` and the last at ``last_taken``. ``drawings`` counts how many of all are drawings, such as icons.
     """
 
     photos: int
@@ -209,6 +212,7 @@ class GalleryAnswer(BaseModel):
     placed: int
     first_taken: datetime | None
     last_taken: datetime | None
+    drawings: int
 
 
 class MapPoint(BaseModel):

@@ -134,6 +134,7 @@ def _hit_answer(hit: Hit, root: bytes) -> HitAnswer:
         folder=folder_below(root, hit.path),
         taken_at=hit.taken_at,
         copy_of=hit.copy_of,
+        kind=hit.kind,
     )
 
 

@@ -3,7 +3,7 @@
 
 /**
  * @typedef {{ id: number, distance: number, chance: number | null, likely: boolean, label: string | null, name: string,
- *   folder: string, taken_at: string | null, copy_of: number | null }} Hit
+ *   folder: string, taken_at: string | null, copy_of: number | null, kind: "photo" | "drawing" }} Hit
  * @typedef {{ category: string, chance: number }} Guess
  * @typedef {{ name: string, strokes: import("./drawing.js").Strokes }} Example
  * @typedef {{ ink: number, encode: number, search: number, total: number }} Timings
@@ -17,7 +17,7 @@
  * @typedef {{ photos: number, bits: number, memory_bytes: number, labels: Record<string, number>,
  *   folders: Folder[], model: Model, version: string, edition: string,
  *   last_indexed: string | null, dated: number, placed: number, first_taken: string | null,
- *   last_taken: string | null }} Gallery
+ *   last_taken: string | null, drawings: number }} Gallery
  * @typedef {{ id: number, x: number, y: number, label: string | null, guess: string | null }} MapPoint
  * @typedef {{ path: string, photos: number }} Folder
  * @typedef {{ address: string, qr: string, side: number }} PageAddress
