@@ -29,11 +29,14 @@ SCREENSHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
 VISIBLE_IMAGES_ARE_THERE = """
 () => [...document.images].every((image) => image.complete || image.getBoundingClientRect().top > innerHeight)
 """
+# Chromium drops what the mouse does before a page was painted for the first time, and a busy machine paints late.
+PAINTED = "() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))"
 
 
 @pytest.fixture(scope="session")
 def _server():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("BoundHandler", (Handler,), {}))
+    manners = {"request_queue_size": 128}  # a page asks for thirty files at once, each on a connection that may wait
+    server = type("Server", (ThreadingHTTPServer,), manners)(("127.0.0.1", 0), type("BoundHandler", (Handler,), {}))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
@@ -119,6 +122,7 @@ def open_page(browser, service, watch):
         contexts.append(browser.new_context(reduced_motion="reduce", **options))
         page = watch(contexts[-1].new_page())
         page.goto(service.address + fragment)
+        page.evaluate(PAINTED)
         return page
 
     yield open_page
@@ -135,6 +139,7 @@ def _shared_page(browser):
 def page(_shared_page, service, watch):
     """Load the page afresh. Its browser is shared, for speed: who changes more than the page takes `open_page`."""
     watch(_shared_page).goto(service.address)
+    _shared_page.evaluate(PAINTED)
     yield _shared_page
     _shared_page.evaluate("sessionStorage.clear()")  # the drawing would be there again for the next test
     _shared_page.goto("about:blank")
@@ -145,7 +150,7 @@ def eventually():
     """Return a function that waits until something holds on the service's side."""
 
     def eventually(page, condition) -> None:
-        patience = 5.0
+        patience = 20.0
         while not condition():
             assert patience > 0, "it never held"
             page.wait_for_timeout(20)

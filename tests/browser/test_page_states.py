@@ -73,10 +73,11 @@ def test_a_model_without_calibration_claims_nothing(page, draw, service):
 
 
 def test_a_slow_search_shows_that_it_is_under_way(page, draw, service, photograph_page):
-    service.delay = 1.0
+    service.may_answer.clear()
     draw(page, LINE)
     expect(page.locator(".skeleton")).to_be_visible()
     photograph_page(page, "slow")
+    service.may_answer.set()
     expect(page.locator("#hits .hit")).to_have_count(40)
     expect(page.locator(".skeleton")).to_be_hidden()
 

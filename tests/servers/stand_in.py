@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -46,6 +47,13 @@ A **tiny** model for tests.
 """
 
 
+def open_gate() -> threading.Event:
+    """Return an event that nobody has to wait for, until it is cleared."""
+    gate = threading.Event()
+    gate.set()
+    return gate
+
+
 @dataclass
 class FakeService:
     """What the next answers should be, and what was asked."""
@@ -55,6 +63,7 @@ class FakeService:
     guesses: dict[str, float] | None = None
     is_calibrated: bool = True
     delay: float = 0.0
+    may_answer: threading.Event = field(default_factory=open_gate)
     failure: tuple[int, str] | None = None
     token: str | None = None
     map: list[dict] = field(default_factory=lambda: gallery_map())
@@ -73,6 +82,7 @@ class FakeService:
         self.searches.append(query)
         verdict = self.verdict
         time.sleep(self.delay)
+        self.may_answer.wait(60)
         ids = [
             id
             for id in range(1, PHOTOS + 1)

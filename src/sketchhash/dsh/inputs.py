@@ -8,9 +8,12 @@ at once.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,6 +48,8 @@ from sketchhash.imaging import Drawing, InkStyle, fit_square, rasterise
 from sketchhash.tokens import TokenCache, detector, pixel_content
 
 _BATCH = 128
+_MANY = 2000  # items that are worth starting processes for
+_CHUNK = 64  # items that a process is given at once
 _CONTOURS = "contours of photos"
 
 
@@ -172,7 +177,8 @@ class NetworkInputs:
         with self.progress.stage("contours at a second threshold", len(items)) as advance:
             other = self.reader.with_threshold(self.recipe.second_threshold)
             other.prepare_tokens(items, advance)
-        return Alternating([self._token_pictures(items), Pictures(items, other.tokens, augment_ink)])
+        styles = [self.reader.tokens(items), other.tokens(items)]
+        return Alternating([Loaded(torch.from_numpy(style), augment_ink) for style in styles])
 
     def _sketch_pictures(self, items: Sequence[Item]) -> Source:
         """Load sketches, kept on disk once read: they are small, and slow to bring into their normal form."""
@@ -298,23 +304,16 @@ class Reader:
 
     def sketches(self, items: Sequence[Item], advance: Advance = lambda: None) -> NDArray[np.uint8]:
         """Read sketches: ``(n, 1, side, side)``."""
-        return np.stack(_read_all(items, lambda item: sketch_ink(item, self.ink_side), advance))[:, None]
+        read = partial(sketch_ink, size=self.ink_side)
+        return np.stack(_read_all(items, read, advance, len(items) >= _MANY))[:, None]
 
     def redrawn(self, items: Sequence[Item], redraws: int, advance: Advance) -> list[NDArray[np.uint8]]:
         """Read sketches in several drawings: ``(drawings, side, side)`` each, the first as the sketch is.
 
         A sketch that is stored as a picture has one; strokes have ``redraws`` more.
         """
-
-        def read(item: Item) -> NDArray[np.uint8]:
-            content = item.content.read() if isinstance(item.content, QuickDrawing) else item.content
-            if not isinstance(content, Drawing):
-                return sketch_ink(item, self.ink_side)[None]
-            rng = np.random.default_rng([*hashlib.sha256(item.id.encode()).digest()])
-            drawings = [content, *(redraw(content, rng) for _ in range(redraws))]
-            return np.stack([rasterise(drawing, self.ink_side) for drawing in drawings])
-
-        return _read_all(items, read, advance)
+        read = partial(_redrawings, size=self.ink_side, redraws=redraws)
+        return _read_all(items, read, advance, len(items) >= _MANY)
 
     def _square(self, item: Item) -> NDArray[np.uint8]:
         return fit_square(photo_pixels(item, 2 * self.photo_side), self.photo_side)
@@ -326,23 +325,51 @@ class Reader:
         return self.token_cache.token_map(pixel_content(pixels), lambda: pixels)
 
 
-def _read_all(items: Sequence[Item], read: Callable[[Item], T], advance: Advance = lambda: None) -> list[T]:
-    """Read with all cores; every unreadable item is named in one error."""
-    problems: list[str] = []
+def _redrawings(item: Item, size: int, redraws: int) -> NDArray[np.uint8]:
+    content = item.content.read() if isinstance(item.content, QuickDrawing) else item.content
+    if not isinstance(content, Drawing):
+        return sketch_ink(item, size)[None]
+    rng = np.random.default_rng([*hashlib.sha256(item.id.encode()).digest()])
+    drawings = [content, *(redraw(content, rng) for _ in range(redraws))]
+    return np.stack([rasterise(drawing, size) for drawing in drawings])
 
-    def attempt(item: Item) -> T | None:
-        try:
-            return read(item)
-        except (SketchHashError, OSError) as problem:
-            problems.append(f"{item.id}: {problem}")
-            return None
 
+@dataclass(frozen=True)
+class _Unreadable:
+    """Why an item could not be read."""
+
+    reason: str
+
+
+def _attempt(read: Callable[[Item], T], item: Item) -> T | _Unreadable:
+    try:
+        return read(item)
+    except (SketchHashError, OSError) as problem:
+        return _Unreadable(f"{item.id}: {problem}")
+
+
+def _read_all(
+    items: Sequence[Item], read: Callable[[Item], T], advance: Advance = lambda: None, in_processes: bool = False
+) -> list[T]:
+    """Read with all cores; every unreadable item is named in one error.
+
+    Threads suit what spends its time in C. Ink is brought into its normal form by many small steps of Python, which
+    threads would take in turns.
+    """
+    pool: Executor
+    if in_processes:
+        pool = ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"))
+    else:
+        pool = ThreadPoolExecutor()
     pictures: list[T] = []
-    with ThreadPoolExecutor() as pool:
-        for picture in pool.map(attempt, items):
+    problems: list[str] = []
+    with pool:
+        for result in pool.map(partial(_attempt, read), items, chunksize=_CHUNK):
             advance()
-            if picture is not None:
-                pictures.append(picture)
+            if isinstance(result, _Unreadable):
+                problems.append(result.reason)
+            else:
+                pictures.append(result)
     if problems:
         shown = "\n".join(f"  {problem}" for problem in sorted(problems)[:20])
         raise DatasetProblem(
