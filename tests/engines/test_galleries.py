@@ -431,6 +431,62 @@ def test_many_open_one_gallery_at_once(address, gallery_file):
     assert everything_in(address) == everything_in(gallery_file)
 
 
+def test_a_gallery_may_be_opened_while_another_writes_to_it(postgres_server, gallery_file):
+    """Opening makes what is missing, and must not wait for tables in another order than writers do."""
+    address = postgres_server.address("opened_meanwhile", timeout=60)
+    copy(gallery_file, address)
+    with GalleryFile.open(gallery_file) as source:
+        rows = [row for page in source.pages() for row in page]
+        model = source.model
+    with create_gallery(address, model) as gallery, gallery.writing() as writer:
+        opened = threading.Thread(target=lambda: create_gallery(address, model).close(), daemon=True)
+        writer._cursor.execute("UPDATE photos SET size = size")
+        opened.start()
+        opened.join(60)
+        assert not opened.is_alive(), "it waits for the writer"
+        writer.put_rows(rows, {})
+    assert [row for row, _ in everything_in(address)] == rows
+
+
+def test_tables_that_an_old_gallery_lacks_are_made_between_two_writers(postgres_server, gallery_file):
+    address = postgres_server.address("made_between", timeout=60)
+    copy(gallery_file, address)
+    with Database(Address.parse(address)) as database, database.transaction() as connection:
+        connection.execute("DROP TABLE details")
+        connection.execute("DROP INDEX photos_by_content")
+    with GalleryFile.open(gallery_file) as source:
+        rows = [row for page in source.pages() for row in page]
+        model = source.model
+    with open_gallery(address) as gallery, gallery.writing() as writer:
+        opened = threading.Thread(target=lambda: create_gallery(address, model).close(), daemon=True)
+        opened.start()
+        opened.join(1)
+        writer.put_rows(rows, {})
+    opened.join(60)
+    assert not opened.is_alive()
+    copy(gallery_file, address)
+    assert everything_in(address) == everything_in(gallery_file)
+
+
+def test_a_transaction_that_lost_a_deadlock_is_done_again(postgres_server, gallery_file):
+    """PostgreSQL ends one of those that wait for each other, and expects it to try again."""
+    address = postgres_server.address("deadlock", timeout=60)
+    copy(gallery_file, address)
+    first, *_ = everything_in(gallery_file)
+    with open_gallery(address) as gallery:
+        writing = threading.Thread(target=lambda: gallery.put_rows([first[0]], {}), daemon=True)
+        with Database(Address.parse(address)) as database, database.transaction() as foreign:
+            foreign.execute("SET LOCAL deadlock_timeout = '60s'")  # the other one notices first, and is ended
+            foreign.execute("LOCK TABLE photos IN EXCLUSIVE MODE")
+            writing.start()
+            blocked = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            eventually(lambda: database.rows(blocked), look_every=0.01)
+            foreign.execute("UPDATE settings SET value = value WHERE name = 'revision'")
+        writing.join(60)
+        assert not writing.is_alive()
+    assert everything_in(address) == everything_in(gallery_file)
+
+
 def test_a_collection_without_an_index_is_finished_by_the_next_copy(milvus_server, gallery_file):
     """Who makes it may be stopped in between, or be about to make the index."""
     address = milvus_server.address("unfinished", timeout=60)

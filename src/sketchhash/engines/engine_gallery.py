@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.memory_index import check_query
 from sketchhash.gallery.photos import PhotoRecord, outermost
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, Opener, PhotoRow, Sample
-from sketchhash.gallery.writer import Writer
+from sketchhash.gallery.writer import Writer, retried
 from sketchhash.imaging.details import Details
 from sketchhash.index import Hits, rerank
 from sketchhash.model import Model
@@ -142,19 +142,24 @@ class EngineGallery(ABC):
 
     def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
         """Write photos, all that belongs to each; rows with the same ids are replaced."""
-        with self.writing() as writer:
-            writer.put_rows(rows, thumbnails)
+        self._change(lambda writer: writer.put_rows(rows, thumbnails))
 
     def remove_photos(self, ids: Sequence[int]) -> None:
         """Remove photos by id."""
-        with self.writing() as writer:
-            writer.remove(ids)
+        self._change(lambda writer: writer.remove(ids))
 
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the small JPEG of a photo."""
         for jpeg in self.thumbnails([photo_id]).values():
             return jpeg
         raise self._no_photo(photo_id)
+
+    def _change(self, change: Callable[[Writer], object]) -> None:
+        def once() -> None:
+            with self.writing() as writer:
+                change(writer)
+
+        retried(once)
 
     def _row(self, photo_id: int) -> PhotoRow:
         for row in self.rows([photo_id]).values():

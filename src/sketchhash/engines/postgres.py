@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.engines.addresses import Address
-from sketchhash.errors import BadArgument, EngineProblem, require
+from sketchhash.errors import BadArgument, BusyGallery, EngineProblem, require
 from sketchhash.index.protocol import (
     Hits,
     Wanted,
@@ -57,6 +57,7 @@ _NEAREST_BY_HNSW = """
         SELECT id, code <~> %s::bit({bits}) AS distance FROM codes {among} ORDER BY 2 LIMIT %s
     ) AS nearest ORDER BY distance, id
 """
+_ALONE = "LOCK TABLE codes IN SHARE ROW EXCLUSIVE MODE"
 _AMONG = "WHERE id = ANY(%s::bigint[])"
 
 
@@ -74,7 +75,6 @@ class Database:
         """
         psycopg, pools = require("psycopg", "postgres"), require("psycopg_pool", "postgres")
         self.sql: Any = require("psycopg.sql", "postgres")
-        self.errors: Any = psycopg.errors
         # It logs every attempt to connect; the error at the end says as much.
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
         self.address = address
@@ -83,6 +83,12 @@ class Database:
             raise BadArgument(f"A gallery in PostgreSQL has a name of a-z, 0-9 and _, not {self.schema!r}.")
         self.timeout = address.seconds("timeout", TIMEOUT)
         self._broken: tuple[type[Exception], ...] = (psycopg.Error, pools.PoolTimeout)
+        # The server undid the transaction in favour of another one, and expects to be asked again.
+        self._yielded: tuple[type[Exception], ...] = (
+            psycopg.errors.LockNotAvailable,
+            psycopg.errors.DeadlockDetected,
+            psycopg.errors.SerializationFailure,
+        )
         settings = {"connect_timeout": max(int(self.timeout), 2), "autocommit": True}
         with self.explained(), psycopg.connect(_without(address, _OURS), **settings):
             pass  # a pool would try again until the time is over, and not say why
@@ -129,11 +135,24 @@ class Database:
         with self.connection() as connection:
             return list(connection.execute(query, values).fetchall())
 
+    def lock_making(self, connection: Any) -> None:  # noqa: ANN401 - a connection in a transaction
+        """Wait until no other process makes tables: several may begin at once."""
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('sketchhash'))")
+
+    def names(self, connection: Any) -> set[str]:  # noqa: ANN401
+        """Return the names of all tables and indexes of the schema."""
+        query = "SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = %s"
+        return {name for (name,) in connection.execute(query, [self.schema]).fetchall()}
+
     @contextmanager
     def explained(self) -> Iterator[None]:
         """Turn what the driver raises into an error that says what to do."""
         try:
             yield
+        except self._yielded as problem:
+            raise BusyGallery(
+                f"Another process is writing to {self.address.shown} ({self.schema}). Try again when it has finished."
+            ) from problem
         except self._broken as problem:
             reason = (str(problem).strip() or type(problem).__name__).splitlines()[0][:300]
             raise EngineProblem("PostgreSQL", self.address.shown, reason) from problem
@@ -156,15 +175,14 @@ class CodeTable:
     def make(self, connection: Any) -> None:  # noqa: ANN401 - a connection in a transaction
         """Make schema and table if they are not there, and the HNSW index if it is wanted."""
         name = self._database.sql.Identifier(self._database.schema)
-        # Several processes may begin at once: they take turns.
-        connection.execute("SELECT pg_advisory_xact_lock(hashtext('sketchhash'))")
+        self._database.lock_making(connection)
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
         connection.execute(self._database.sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
         connection.execute(
             f"CREATE TABLE IF NOT EXISTS codes (id bigint PRIMARY KEY, code bit({int(self.bits)}) NOT NULL)"
         )
-        if self._hnsw:
-            connection.execute("CREATE INDEX IF NOT EXISTS codes_by_hnsw ON codes USING hnsw (code bit_hamming_ops)")
+        if self._hnsw and "codes_by_hnsw" not in self._database.names(connection):
+            connection.execute("CREATE INDEX codes_by_hnsw ON codes USING hnsw (code bit_hamming_ops)")
 
     def write(self, connection: Any, ids: Sequence[int], codes: NDArray[np.uint8]) -> None:  # noqa: ANN401
         """Add rows whose ids are not there."""
@@ -229,7 +247,7 @@ class PgvectorIndex:
         """Add codes ``(ids, bits // 8)``."""
         check_addition(ids, codes, self.bits)
         with self._database.transaction() as connection:
-            connection.execute("LOCK TABLE codes IN SHARE ROW EXCLUSIVE MODE")
+            connection.execute(_ALONE)
             there = connection.execute(f"SELECT id FROM codes {_AMONG}", [ids.tolist()]).fetchall()
             check_absent(np.isin(ids, np.array(there, dtype=np.int64).reshape(-1)), ids)
             self._codes.write(connection, ids.tolist(), codes)
@@ -238,6 +256,7 @@ class PgvectorIndex:
         """Add codes ``(ids, bits // 8)``, and replace those whose ids are there."""
         check_addition(ids, codes, self.bits)
         with self._database.transaction() as connection:
+            connection.execute(_ALONE)
             connection.execute(f"DELETE FROM codes {_AMONG}", [ids.tolist()])
             self._codes.write(connection, ids.tolist(), codes)
 
@@ -245,6 +264,7 @@ class PgvectorIndex:
         """Remove codes."""
         check_ids(ids)
         with self._database.transaction() as connection:
+            connection.execute(_ALONE)
             gone = connection.execute(f"DELETE FROM codes {_AMONG} RETURNING id", [ids.tolist()]).fetchall()
             check_present(np.isin(ids, np.array(gone, dtype=np.int64).reshape(-1)), ids)
 

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.engine_gallery import EngineGallery
 from sketchhash.engines.postgres import CodeTable, Database, packed
-from sketchhash.errors import BadArgument, BusyGallery, IncompatibleGallery
+from sketchhash.errors import BadArgument, IncompatibleGallery
 from sketchhash.gallery.filters import Filter, LeftOut
 from sketchhash.gallery.photos import PhotoFile, PhotoKind, PhotoRecord, absolute, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample
 from sketchhash.gallery.schema import PATIENCE, other_format
-from sketchhash.gallery.writer import DETAILS, Writer
+from sketchhash.gallery.writer import DETAILS, Writer, retried
 from sketchhash.imaging.details import Details, moment_of
 from sketchhash.index.protocol import Hits, Wanted
 from sketchhash.model import Model
@@ -49,13 +49,14 @@ _TABLES = (
     "CREATE INDEX photos_by_label ON photos (label)",
     "CREATE TABLE thumbnails (photo bigint PRIMARY KEY, jpeg bytea NOT NULL)",
 )
-_SHAPES = """CREATE TABLE IF NOT EXISTS shapes (
+# A gallery of an older version gets these when it is opened to be written.
+_ADDITIONS = {
+    "shapes": """CREATE TABLE shapes (
         photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
         version integer NOT NULL,
         shape bytea NOT NULL
-    )"""
-_DETAILS = (
-    """CREATE TABLE IF NOT EXISTS details (
+    )""",
+    "details": """CREATE TABLE details (
         photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
         taken_at bigint,
         camera text,
@@ -66,19 +67,20 @@ _DETAILS = (
         description text,
         sidecars bigint NOT NULL
     )""",
-    "CREATE INDEX IF NOT EXISTS details_by_date ON details (taken_at)",
-    "CREATE INDEX IF NOT EXISTS details_by_place ON details (latitude, longitude)",
-)
-_HASHES = """CREATE TABLE IF NOT EXISTS perceptual_hashes (
+    "details_by_date": "CREATE INDEX details_by_date ON details (taken_at)",
+    "details_by_place": "CREATE INDEX details_by_place ON details (latitude, longitude)",
+    "perceptual_hashes": """CREATE TABLE perceptual_hashes (
         photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
         hash bytea NOT NULL
-    )"""
-_DRAWINGS = """CREATE TABLE IF NOT EXISTS drawings (
+    )""",
+    "drawings": """CREATE TABLE drawings (
         photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
         views bytea NOT NULL
-    )"""
-# Made when a gallery of an older version is opened to be written: `find` looks for contents.
-_BY_CONTENT = "CREATE INDEX IF NOT EXISTS photos_by_content ON photos (sha256)"
+    )""",
+    "photos_by_content": "CREATE INDEX photos_by_content ON photos (sha256)",
+}
+# The row that every change begins with: who has it is the only writer, so no two can wait for each other's tables.
+_TAKE_TURN = "UPDATE settings SET value = (value::bigint + 1)::text WHERE name = 'revision'"
 _DETAIL_NAMES = ("photo", *DETAILS.split(", "))
 # Galleries of before there were shapes, details, hashes or drawings have no such tables.
 _NO_SHAPES = "(SELECT NULL::bigint AS photo, 0 AS version, NULL::bytea AS shape WHERE FALSE) AS shapes"
@@ -177,14 +179,19 @@ class PostgresGallery(EngineGallery):
     @classmethod
     def create(cls, address: str, model: GalleryModel) -> Self:
         """Open the gallery at an ``address``, which is made for codes of ``model`` if it is not there."""
-        return _closing_upon_error(Database(Address.parse(address)), lambda database: cls._made(database, model))
+        database = Database(Address.parse(address))
+        return _closing_upon_error(database, lambda made: retried(lambda: cls._made(made, model)))
 
     @classmethod
     def _made(cls, database: Database, model: GalleryModel) -> Self:
         with database.transaction() as connection:
             connection.execute("SET LOCAL statement_timeout = 0")  # to build HNSW for many codes takes minutes
+            database.lock_making(connection)
+            there = database.names(connection)
+            if "settings" in there and not _ADDITIONS.keys() <= there:
+                connection.execute(_TAKE_TURN)
             _code_table(database, model).make(connection)
-            if not connection.execute("SELECT to_regclass(%s)", [f"{database.schema}.settings"]).fetchone()[0]:
+            if "settings" not in there:
                 for statement in _TABLES:
                     connection.execute(statement)
                 about = {"model": model.name, "fingerprint": model.fingerprint, "bits": str(model.bits)}
@@ -193,8 +200,10 @@ class PostgresGallery(EngineGallery):
                         "INSERT INTO settings (name, value) VALUES (%s, %s)",
                         [*about.items(), ("format", _FORMAT), ("revision", "0")],
                     )
-            for statement in (_SHAPES, *_DETAILS, _HASHES, _DRAWINGS, _BY_CONTENT):
-                connection.execute(statement)
+            # Each only if it is missing: even "IF NOT EXISTS" would wait for tables that somebody is writing to.
+            for name, statement in _ADDITIONS.items():
+                if name not in there:
+                    connection.execute(statement)
         return cls(database)
 
     def close(self) -> None:
@@ -263,13 +272,8 @@ class PostgresGallery(EngineGallery):
         """
         self.require(model)
         with self._database.transaction() as connection, connection.cursor() as cursor:
-            try:
-                cursor.execute(f"SET LOCAL lock_timeout = '{PATIENCE}s'")
-                cursor.execute("UPDATE settings SET value = (value::bigint + 1)::text WHERE name = 'revision'")
-            except self._database.errors.LockNotAvailable as problem:
-                raise BusyGallery(
-                    f"Another process is writing to {self.place}. Try again when it has finished."
-                ) from problem
+            cursor.execute(f"SET LOCAL lock_timeout = '{PATIENCE}s'")
+            cursor.execute(_TAKE_TURN)
             ((fingerprint,),) = cursor.execute("SELECT value FROM settings WHERE name = 'fingerprint'").fetchall()
             if fingerprint != self.model.fingerprint:
                 raise IncompatibleGallery(

@@ -32,7 +32,7 @@ from sketchhash.errors import SketchHashError, UnreadableImage
 from sketchhash.gallery.photos import Failure, PhotoFile, decode, read_file
 from sketchhash.gallery.protocol import Opener, OpenGallery
 from sketchhash.gallery.sidecars import describe
-from sketchhash.gallery.writer import Change, Encoded, Known, Task
+from sketchhash.gallery.writer import Change, Encoded, Known, Task, retried
 from sketchhash.imaging import decoders, perceptual_hash, thumbnail
 from sketchhash.imaging.details import Details
 from sketchhash.model import Model, read_manifest
@@ -109,11 +109,14 @@ def examine_and_store(model: Model, tasks: Iterable[Task], gallery: OpenGallery)
     news = [result for result in results if isinstance(result, Known | Encoded)]
     if not news:
         return results
-    with gallery.writing(model) as writer:
-        changes = writer.store(news)
+
+    def store() -> list[Change | None]:
+        with gallery.writing(model) as writer:
+            return writer.store(news)
+
     stored: list[Examined] = [
         result if change is None else Stored(change, isinstance(result, Encoded))
-        for result, change in zip(news, changes, strict=True)
+        for result, change in zip(news, retried(store), strict=True)
     ]
     return stored + [result for result in results if isinstance(result, Failure)]
 

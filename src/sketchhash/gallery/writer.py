@@ -14,12 +14,14 @@ that is far away is asked a few times a batch, and not a few times a photo.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
+from sketchhash.errors import BusyGallery
 from sketchhash.gallery.photos import PhotoFile, PhotoRecord, is_gone
 from sketchhash.gallery.protocol import PhotoRow
 from sketchhash.gallery.sidecars import NO_SIDECARS, Sidecars
@@ -28,6 +30,10 @@ from sketchhash.model import Model
 
 DETAILS = "taken_at, camera, width, height, latitude, longitude, description, sidecars"
 """The columns of `Details.columns`."""
+
+_TRIES = 5
+
+_T = TypeVar("_T")
 
 
 class Change(Enum):
@@ -139,6 +145,20 @@ class Writer(ABC):
     @abstractmethod
     def start_over(self, model: Model) -> None:
         """Remove every photo, and expect codes of ``model`` from now on."""
+
+
+def retried(change: Callable[[], _T]) -> _T:
+    """Make a change of a gallery, and again if another writer was let first: then nothing of it was done.
+
+    Raises:
+        BusyGallery: If others were let first every time.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return change()
+        except BusyGallery:
+            continue
+    return change()
 
 
 class _Batch:
