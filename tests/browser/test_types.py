@@ -39,6 +39,6 @@ def test_a_wrong_type_would_be_found(tsc, tmp_path):
     assert "wrong.js" in checked.stdout
 
 
-@pytest.mark.parametrize("script", sorted(STATIC.glob("*.js")), ids=lambda script: script.name)
+@pytest.mark.parametrize("script", sorted(STATIC.rglob("*.js")), ids=lambda script: script.name)
 def test_every_module_asks_to_be_checked(script):
     assert script.read_text(encoding="utf-8").startswith("// @ts-check\n")

@@ -146,3 +146,14 @@ def test_index_offers_to_fill_in_shapes_and_gallery_shapes_does(run, tmp_path, m
 def test_a_model_without_contours_is_offered_no_shapes(run, gallery, photos):
     assert "shapes" not in run("index", photos, "--gallery", gallery).stderr
     assert run("gallery", "shapes", "--gallery", gallery).stdout == "0 described, 5 without a shape\n"
+
+
+def test_a_site_is_written_and_named(run, gallery, tmp_path, monkeypatch):
+    from sketchhash.site import runtime
+
+    found = runtime.Runtime(b"script", b"binary")
+    monkeypatch.setattr("sketchhash.site.find_runtime", lambda package: found)
+    result = run("gallery", "site", tmp_path / "site", "--gallery", gallery)
+    assert (result.exit_code, result.stdout) == (0, f"{tmp_path / 'site'}\n")
+    assert "5 photos" in result.stderr
+    assert (tmp_path / "site" / "index.html").is_file()

@@ -223,6 +223,37 @@ def copy(
     write(f"{copied.written:,} written, {copied.removed:,} removed, {copied.unchanged:,} unchanged")
 
 
+@app.command()
+def site(
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The folder to write; a site that is there already is replaced.")
+    ],
+    gallery: GalleryPlace,
+    model: ModelFolder = None,
+    originals: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where the photos themselves are served, in folders as in the gallery."),
+    ] = None,
+    runtime: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The npm package onnxruntime-web, as `npm pack` writes it; by default it is fetched."
+        ),
+    ] = None,
+) -> None:
+    """Write a gallery as a folder that any static host serves: the browser searches, and no service is needed."""
+    from sketchhash.engines import open_gallery
+    from sketchhash.site import find_runtime, write_site
+
+    loaded = load_model(model)
+    with open_gallery(gallery, loaded) as opened:
+        found = find_runtime(runtime)
+        say(f"Writing the site of {opened.place} ...")
+        written = write_site(opened, loaded, out, found, originals)
+    say(f"{written.photos:,} photos, {written.bytes / 1e6:,.1f} MB. To look at it: python -m http.server -d {out}")
+    write(out)
+
+
 def _copy(source: OpenGallery, target: OpenGallery, prune: bool) -> Copied:
     from sketchhash.engines import copy_photos
 

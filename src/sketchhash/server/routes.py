@@ -15,7 +15,6 @@ from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 from starlette.types import Receive, Scope, Send
 
-from sketchhash import __version__
 from sketchhash.errors import BadArgument
 from sketchhash.imaging.ink import MAX_POINTS, MAX_STROKES
 from sketchhash.server.access import Access
@@ -190,23 +189,7 @@ def gallery_routes(service: Service) -> APIRouter:
     @router.get("")
     async def gallery() -> GalleryAnswer:
         """Count photos, labels and folders, and describe the model."""
-        overview = await service.reading.run(service.overview.get)
-        return GalleryAnswer(
-            photos=overview.photos,
-            bits=overview.bits,
-            memory_bytes=overview.memory_bytes,
-            labels=overview.labels,
-            folders=overview.folders,
-            model=service.model,
-            version=__version__,
-            edition=service.edition,
-            last_indexed=overview.last_indexed,
-            dated=overview.dated,
-            placed=overview.placed,
-            first_taken=overview.first_taken,
-            last_taken=overview.last_taken,
-            drawings=overview.drawings,
-        )
+        return await service.reading.run(service.describe)
 
     @router.get("/folders")
     async def folders(below: Annotated[Folder, Query()] = "") -> list[FolderAnswer]:

@@ -18,6 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from sketchhash import __version__
 from sketchhash.engines import open_gallery
 from sketchhash.errors import BadArgument
 from sketchhash.gallery import Searcher
@@ -28,7 +29,7 @@ from sketchhash.server.limits import ABORT, HEAD_BYTES, WorkPool
 from sketchhash.server.metrics import Metrics
 from sketchhash.server.overview import OverviewCache
 from sketchhash.server.photos import Photos
-from sketchhash.server.schemas import ModelAnswer
+from sketchhash.server.schemas import GalleryAnswer, ModelAnswer
 from sketchhash.server.search import Finder
 
 HEADER_SECONDS = 10.0
@@ -73,6 +74,26 @@ class Service:
     pictures: WorkPool = field(default_factory=_picture_pool)
     metrics: Metrics = field(default_factory=Metrics)
     edition: str = field(default_factory=lambda: secrets.token_hex(4))
+
+    def describe(self) -> GalleryAnswer:
+        """Return the gallery in numbers."""
+        overview = self.overview.get()
+        return GalleryAnswer(
+            photos=overview.photos,
+            bits=overview.bits,
+            memory_bytes=overview.memory_bytes,
+            labels=overview.labels,
+            folders=overview.folders,
+            model=self.model,
+            version=__version__,
+            edition=self.edition,
+            last_indexed=overview.last_indexed,
+            dated=overview.dated,
+            placed=overview.placed,
+            first_taken=overview.first_taken,
+            last_taken=overview.last_taken,
+            drawings=overview.drawings,
+        )
 
 
 @contextmanager

@@ -5,7 +5,7 @@ other tables are read from word2vec and GloVe files. `find_categories` finds tho
 """
 
 from sketchhash.words.names import listed_categories
-from sketchhash.words.near_words import find_categories
+from sketchhash.words.near_words import category_words, find_categories
 from sketchhash.words.sources import SOURCES, Vectors, centred, embed
 
-__all__ = ["SOURCES", "Vectors", "centred", "embed", "find_categories", "listed_categories"]
+__all__ = ["SOURCES", "Vectors", "category_words", "centred", "embed", "find_categories", "listed_categories"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,26 @@ def find_categories(word: str, categories: Sequence[str]) -> list[str]:
     begun = [category for category in categories if names[category][: len(asked)] == asked]
     inside = [category for category in categories if _begins(names[category], asked)]
     return list(dict.fromkeys([*same, *plural, *begun, *meant[:1], *inside, *meant]))
+
+
+@dataclass(frozen=True)
+class CategoryWords:
+    """What a browser needs to do what `find_categories` does: names as words, and the categories that words mean."""
+
+    names: dict[str, str]
+    means: dict[str, list[str]]
+
+
+def category_words(categories: Sequence[str]) -> CategoryWords:
+    """Return the words of ``categories``, and of the table what means one of them."""
+    names = {category: split_name(category) for category in categories}
+    spelt = {name: category for category, name in names.items()}
+    means = {
+        " ".join(word): [spelt[name] for name in meant if name in spelt]
+        for word, meant in _table().items()
+        if any(name in spelt for name in meant)
+    }
+    return CategoryWords({category: " ".join(name) for category, name in names.items()}, means)
 
 
 def _begins(name: Sequence[str], asked: Sequence[str]) -> bool:

@@ -1,4 +1,10 @@
 // @ts-check
-/** The back end of this page: what answers its questions. */
+/** The back end of this page: the service that sent it, or the engine beside it if it is a static site. */
 
-export { service as backEnd } from "./service.js";
+import { service } from "./service.js";
+
+/** Where the files of a static site's gallery lie, relative to the page. */
+const place = document.documentElement.dataset.gallery;
+
+/** @type {import("./api.js").BackEnd} */
+export const backEnd = place ? (await import("./engine/local.js")).openLocal(place) : service;

@@ -1,0 +1,217 @@
+"""A static site finds in the browser what the service finds, without a service and without a network."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sketchhash.datasets.synthetic.catalogue import CATEGORIES
+from sketchhash.datasets.synthetic.photos import render_photo
+from sketchhash.datasets.synthetic.sketches import draw_sketch
+from sketchhash.gallery import GalleryFile, Searcher, index_events
+from sketchhash.index.weighing import weighed_distances
+from sketchhash.model import Model
+from sketchhash.model.folder import default_model_folder
+from sketchhash.site import find_runtime, write_site
+from sketchhash.words import find_categories
+
+expect = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright").expect
+
+PACKAGE = Path(__file__).parents[2] / "build" / "node" / "onnxruntime-web-1.30.0.tgz"
+SHOWN = ("cat", "house", "teapot", "duck", "butterfly", "sailboat")
+DRAWINGS = 100
+POLICY = (
+    "default-src 'self'; img-src 'self' blob: data:; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+FILTERS = {"k": 100, "folder": None, "label": None, "after": None, "before": None, "near": None}
+ASK = """
+async ([queries, filters]) => {
+  const { backEnd } = await import("./static/backend.js");
+  const answers = [];
+  for (const query of queries) answers.push(await backEnd.search(query, filters, new AbortController().signal));
+  return answers;
+}
+"""
+IS_KEPT = (
+    "async () => { while (!navigator.serviceWorker.controller) await new Promise((done) => setTimeout(done, 50)); }"
+)
+
+
+class StrictHost(SimpleHTTPRequestHandler):
+    """A static host with the strictest policy that lets WebAssembly run."""
+
+    def end_headers(self):
+        self.send_header("Content-Security-Policy", POLICY)
+        super().end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def hosted(folder: Path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(StrictHost, directory=folder))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Model.load(default_model_folder())
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory, model):
+    folder = tmp_path_factory.mktemp("site")
+    for number in range(24):
+        category = SHOWN[number % len(SHOWN)]
+        path = folder / "photos" / category / f"{category} {number}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(render_photo(category, np.random.default_rng(number), 96)).save(path)
+    Image.open(folder / "photos" / "cat" / "cat 0.jpg").resize((90, 90)).save(folder / "photos" / "copy of a cat.jpg")
+    with GalleryFile.create(folder / "test.gallery", model) as gallery:
+        list(index_events(gallery, model, [folder / "photos"], labels="folder"))
+        yield Searcher(model, gallery)
+
+
+@pytest.fixture(scope="module")
+def address(searcher, model, tmp_path_factory):
+    if not PACKAGE.is_file():
+        pytest.skip(f"the site is tested with onnxruntime-web, which is not in {PACKAGE}")
+    out = tmp_path_factory.mktemp("host") / "site"
+    write_site(searcher.gallery, model, out, find_runtime(PACKAGE, cache=out.parent))
+    with hosted(out) as address:
+        yield address
+
+
+@pytest.fixture
+def open_site(browser, address):
+    """Return a function that opens the site; in the end it must not have complained, or asked anyone else."""
+    contexts, complaints, strangers = [], [], []
+
+    def open_site(**options):
+        contexts.append(browser.new_context(reduced_motion="reduce", **options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: request.url.startswith((address, "blob:")) or strangers.append(request.url))
+        page.goto(address)
+        return page
+
+    yield open_site
+    for context in contexts:
+        context.close()
+    assert (complaints, strangers) == ([], [])
+
+
+def drawings():
+    names = sorted(CATEGORIES)
+    return [draw_sketch(names[seed % len(names)], np.random.default_rng(seed)) for seed in range(DRAWINGS)]
+
+
+def found(answer):
+    """Return what an answer of `Searcher` says, as the page's back end says it."""
+    return [(hit.id, hit.distance, hit.likely, hit.label, hit.path.name, hit.copy_of, hit.kind) for hit in answer]
+
+
+def shown(answer):
+    keys = ("id", "distance", "likely", "label", "name", "copy_of", "kind")
+    return [tuple(hit[key] for key in keys) for hit in answer["hits"]]
+
+
+def assert_same(answers, expected):
+    assert [shown(answer) for answer in answers] == [found(answer) for answer in expected]
+    for answer, other in zip(answers, expected, strict=True):
+        assert answer["verdict"] == other.verdict
+        assert answer["chance"] == pytest.approx(other.chance, abs=2e-3)
+        assert [hit["chance"] for hit in answer["hits"]] == pytest.approx([hit.chance for hit in other], abs=2e-3)
+        assert [guess["category"] for guess in answer["guesses"]] == [guess.category for guess in other.guesses]
+
+
+def test_without_a_network_a_hundred_drawings_find_what_the_service_finds(open_site, searcher):
+    page = open_site()
+    page.evaluate(IS_KEPT)
+    page.context.set_offline(True)
+    page.reload()
+    queries = [{"by": "drawing", "strokes": drawing.to_json()} for drawing in drawings()]
+    answers = page.evaluate(ASK, [queries, FILTERS])
+    assert_same(answers, [searcher.search(drawing, FILTERS["k"]) for drawing in drawings()])
+    assert any(hit["copy_of"] for answer in answers for hit in answer["hits"])
+
+
+def test_kinds_of_things_and_photos_find_what_the_service_finds(open_site, searcher):
+    page = open_site()
+    names = ["cat", "teapot", "sailboat"]
+    answers = page.evaluate(ASK, [[{"by": "category", "category": name} for name in names], FILTERS])
+    assert_same(answers, [searcher.by_category(name, FILTERS["k"]) for name in names])
+    photos = [hit.id for hit in searcher.by_category("cat", 5)]
+    answers = page.evaluate(ASK, [[{"by": "photo", "hit": {"id": photo}} for photo in photos], FILTERS])
+    assert_same(answers, [searcher.similar(photo, FILTERS["k"]) for photo in photos])
+
+
+def test_vectors_and_tables_weigh_codes_alike(open_site):
+    weighed = """
+    async ([codes, width, code, weights]) => {
+      const { Scanner } = await import("./static/engine/scan.js");
+      const scanners = [true, false].map((isVectored) => new Scanner(Uint8Array.from(codes), width, isVectored));
+      for (const scanner of scanners) scanner.weigh(Uint8Array.from(code), Uint8Array.from(weights));
+      return scanners.map(({ sums }) => [...sums]);
+    }
+    """
+    page = open_site()
+    rng = np.random.default_rng(5)
+    for count, width in ((0, 4), (1, 1), (16, 4), (37, 32), (40, 128)):
+        codes, code = rng.integers(0, 256, (count, width), np.uint8), rng.integers(0, 256, width, np.uint8)
+        weights = rng.integers(0, 64, 8 * width, np.uint8) if count != 40 else np.full(8 * width, 63, np.uint8)
+        asked = [codes.ravel().tolist(), width, code.tolist(), weights.tolist()]
+        expected = weighed_distances(code, weights, codes).tolist()
+        assert page.evaluate(weighed, asked) == [expected, expected]
+
+
+def test_words_mean_what_they_mean_to_the_service(open_site, model):
+    asked = ["cat", "kitten", "bears", "hot air", "berries", "Teddy Bear", "sparrow", "?", "tea"]
+    page = open_site()
+    answers = page.evaluate(
+        "async (words) => { const { backEnd } = await import('./static/backend.js');"
+        " return Promise.all(words.map((word) => backEnd.categories(word))); }",
+        asked,
+    )
+    known = model.manifest.categories
+    assert [[each["category"] for each in some] for some in answers] == [find_categories(word, known) for word in asked]
+
+
+def test_a_person_with_a_phone_draws_and_finds(open_site, draw, sketch, photograph_page):
+    page = open_site(**PHONE)
+    draw(page, *sketch("cat"))
+    expect(page.locator("#hits .hit").first).to_be_visible()
+    expect(page.locator("#hits img").first).to_have_js_property("complete", True)
+    assert page.locator("#hits img").first.evaluate("(image) => image.naturalWidth") > 0
+    expect(page.locator("#picture-choose")).to_be_hidden()
+    expect(page.get_by_text("choose a picture")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    photograph_page(page, "site-on-a-phone")
+
+    page.get_by_label("Label").select_option("house")
+    expect(page.locator("#hits .hit")).to_have_count(4)
+    page.locator("#hits button").first.click()
+    viewer = page.get_by_role("dialog")
+    expect(viewer).to_contain_text("96 × 96")
+    expect(viewer.get_by_role("link", name="Open original")).to_be_hidden()
+    expect(viewer.get_by_role("img").first).to_have_js_property("complete", True)
+    viewer.get_by_role("button", name="More like this").click()
+    expect(page.locator("#hits .hit")).to_have_count(3)
