@@ -239,6 +239,7 @@ def test_what_was_passed_over_is_said_with_what_to_install(run, photos, tmp_path
     assert re.search(r"2 HEIC and 1 RAW skipped: .*install.*\[heic,raw\]'", said.stderr)
     summary = json.loads(run("index", photos, "--gallery", tmp_path / "g", "--json").stdout.splitlines()[-1])
     assert summary["skipped"] == {"HEIC": 2, "RAW": 1}
+    assert summary["install"].endswith("[heic,raw]'")
     assert (summary["unchanged"], summary["failed"]) == (5, [])
 
 

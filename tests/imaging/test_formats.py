@@ -8,12 +8,12 @@ import pytest
 from hostile_pictures import HOSTILE_PHONE_PICTURES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from phone_pictures import dng, heic, jpeg
+from phone_pictures import dng, heic, jpeg, png
 from PIL import Image
 
 from sketchhash.datasets.synthetic.photos import render_photo
 from sketchhash.errors import UnreadableImage
-from sketchhash.imaging import DecoderPool, formats, read_photo, read_small_photo
+from sketchhash.imaging import DecoderPool, decode, formats, read_photo, read_small_photo
 from sketchhash.imaging.details import parse_details, read_details
 from sketchhash.imaging.formats import is_heif, is_raw, passed_over
 from sketchhash.imaging.heif import with_thumbnail_first
@@ -41,7 +41,6 @@ def is_red(pixel):
 
 @pytest.fixture(scope="module")
 def photo():
-    """Return a photo that the shipped model is sure of: where it is not, bits are near zero and fall either way."""
     return Image.fromarray(render_photo("duck", np.random.default_rng(2), 800))
 
 
@@ -52,21 +51,54 @@ def pool():
     pool.close()
 
 
-@pytest.mark.parametrize("thumbnail", [320, 0])
-def test_a_heic_and_a_jpeg_of_one_picture_have_nearly_the_same_code(photo, thumbnail):
+def test_a_heic_and_a_jpeg_of_one_picture_differ_by_no_more_than_two_jpegs_do():
+    """Two bits, but for those that the network is undecided about: the loss of any format turns some of them."""
     model = Model.load(default_model_folder())
-    one, other = (model.encode_photos([model.read_photo(made)])[0] for made in (heic(photo, thumbnail), jpeg(photo)))
-    is_clear = np.abs(other) > np.abs(other).mean() / 2  # a value near zero falls either way, whatever the format
-    assert np.count_nonzero((np.sign(one) != np.sign(other)) & is_clear) <= 2
+    photos = [
+        Image.fromarray(render_photo(name, np.random.default_rng(2), 800))
+        for name in ("duck", "cat", "house", "teapot", "butterfly", "chair")
+    ]
+
+    def values(make):
+        return model.encode_photos([model.read_photo(make(photo)) for photo in photos])
+
+    right, whole = values(jpeg), values(lambda photo: heic(photo, 0, 90))
+    weak = values(lambda photo: jpeg(photo, 85))
+    assert np.median(differing(right, whole)) <= 2
+    assert differing(right, whole).mean() <= differing(right, weak).mean() + 2
+    is_clear = np.abs(right) > np.abs(right).mean(axis=1, keepdims=True) / 4
+    assert differing(right, whole, is_clear).max() <= 2
+    small = values(lambda photo: heic(photo.resize((320, 320)), 0, 90))  # as from a thumbnail
+    assert np.median(differing(right, small, is_clear)) <= 2
+
+
+def differing(ones, others, among=True):
+    """Count, for each photo, the bits that differ."""
+    return np.count_nonzero(((ones >= 0) != (others >= 0)) & among, axis=1)
+
+
+@pytest.mark.parametrize("side", [600, 800, 1000, 1500])
+def test_formats_are_resampled_alike(side):
+    photo = Image.fromarray(render_photo("house", np.random.default_rng(2), side))
+    pixels = [read_small_photo(made, 256).astype(float) for made in (jpeg(photo), png(photo))]
+    assert np.sqrt(np.mean((pixels[0] - pixels[1]) ** 2)) < 1.5
 
 
 def test_a_thumbnail_that_is_large_enough_is_read_instead(photo):
     content = heic(photo, 320)
-    assert with_thumbnail_first(content, 256, True) != content
-    assert with_thumbnail_first(content, 321, True) == content
-    assert with_thumbnail_first(heic(photo, 0), 256, True) == heic(photo, 0)
+    assert with_thumbnail_first(content, 256, True, 10**6) != content
+    assert with_thumbnail_first(content, 321, True, 10**6) == content
+    assert with_thumbnail_first(heic(photo, 0), 256, True, 10**6) == heic(photo, 0)
     assert read_small_photo(content, 256).shape == (256, 256, 3)
     assert read_photo(content).shape == (800, 800, 3)
+
+
+def test_a_heic_too_large_to_be_decoded_is_read_by_any_thumbnail_or_refused_with_a_reason(photo, monkeypatch):
+    monkeypatch.setattr(decode, "MAX_MEMORY", 800 * 800 * 6)
+    assert read_small_photo(heic(photo, 200), 256).shape == (200, 200, 3)
+    with pytest.raises(UnreadableImage, match=r"HEIC of 800 × 800 pixels without a thumbnail.*Save it as JPEG"):
+        read_small_photo(heic(photo, 0), 256)
+    assert read_small_photo(jpeg(photo), 256).shape == (256, 256, 3)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))

@@ -21,10 +21,17 @@ def heic(picture: Image.Image, thumbnail: int = 320, quality: int = 80, **info: 
     return file.getvalue()
 
 
-def jpeg(picture: Image.Image, **options: object) -> bytes:
+def jpeg(picture: Image.Image, quality: int = 95, **options: object) -> bytes:
     """Return a JPEG."""
     file = io.BytesIO()
-    picture.save(file, "JPEG", quality=95, **options)
+    picture.save(file, "JPEG", quality=quality, **options)
+    return file.getvalue()
+
+
+def png(picture: Image.Image) -> bytes:
+    """Return a PNG, which loses nothing."""
+    file = io.BytesIO()
+    picture.save(file, "PNG", compress_level=1)
     return file.getvalue()
 
 

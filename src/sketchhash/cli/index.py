@@ -102,12 +102,15 @@ def _workers(model: Path | None, workers: int | None, ray: str | None) -> Worker
 def _print_events(events: Generator[Event, None, None]) -> Summary | None:
     """Print each event as one line of JSON; `Watching`, which only shows that the process lives, is left out."""
     from sketchhash.gallery import Summary, Watching
+    from sketchhash.imaging.formats import install_for
 
     last = None
     with closing(events):
         for event in events:
             if not isinstance(event, Watching):
-                write(exact_json({"event": type(event).__name__.lower(), **asdict(event)}))
+                missing = install_for(event.skipped) if isinstance(event, Summary) else ""
+                advice = {"install": missing} if missing else {}
+                write(exact_json({"event": type(event).__name__.lower(), **asdict(event), **advice}))
             last = event if isinstance(event, Summary) else last
     return last
 

@@ -99,10 +99,7 @@ def read_small_photo(source: Path | bytes, longest: int, limits: Limits = DEFAUL
     This is the fastest way to a small picture: a JPEG is decoded at the smallest fraction that is large enough, and
     resampled once.
     """
-    picture = _on_white(open_picture(source, limits, longest, is_longest_enough=True))
-    if max(picture.size) > longest:
-        picture = picture.resize(fitted(picture.size, longest), Image.Resampling.BICUBIC)
-    return np.array(picture)
+    return np.array(_on_white(open_picture(source, limits, longest, is_fitted=True)))
 
 
 def fitted(size: tuple[int, int], longest: int) -> tuple[int, int]:
@@ -119,16 +116,16 @@ def open_picture(
     source: Path | bytes,
     limits: Limits = DEFAULT_LIMITS,
     longest: int | None = None,
-    is_longest_enough: bool = False,
+    is_fitted: bool = False,
 ) -> Image.Image:
     """Decode a picture upright, in mode L, RGB, or RGBA if any of it may be transparent; see `read_photo`.
 
-    With ``is_longest_enough`` only the longest side must not become smaller than ``longest``.
+    If it ``is_fitted``, a larger picture gets a longest side of ``longest``.
     """
     name = "these bytes" if isinstance(source, bytes) else str(source)
     try:
         content = source if isinstance(source, bytes) else _read(source, limits)
-        return _decode(content, limits, longest, is_longest_enough)
+        return _decode(content, limits, longest, is_fitted)
     except UnreadableImage as problem:
         raise UnreadableImage(f"Cannot read {name}: {problem}") from problem.__cause__
 
@@ -152,17 +149,30 @@ def upright_size(picture: Image.Image) -> tuple[int, int]:
     return _upright_size(picture.size, _orientation(picture))
 
 
-def _decode(content: bytes, limits: Limits, longest: int | None, is_longest_enough: bool) -> Image.Image:
+def _decode(content: bytes, limits: Limits, longest: int | None, is_fitted: bool) -> Image.Image:
     if longest is not None and is_heif(content):
-        content = with_thumbnail_first(content, longest, is_longest_enough)
+        content = with_thumbnail_first(content, longest, is_fitted, MAX_MEMORY // _HEIF_BYTES)
     with opened(content, limits) as picture:
+        whole = upright_size(picture)
         if longest is not None:
-            picture.draft(None, fitted(picture.size, longest) if is_longest_enough else (longest, longest))
+            picture.draft(None, fitted(picture.size, longest) if is_fitted else (longest, longest))
         _check_pixels(picture, limits.pixels)
         _check_memory(picture)
         picture.load()
-        side = max(picture.size) if is_longest_enough else min(picture.size)
-        return _finished(picture, max(side // longest, 1) if longest else 1)
+        side = max(picture.size) if is_fitted else min(picture.size)
+        finished = _finished(picture, _power_of_two(side // longest) if longest else 1)
+    if longest is None or not is_fitted or max(whole) <= longest:
+        return finished
+    return finished.resize(fitted(whole, longest), Image.Resampling.BICUBIC)
+
+
+def _power_of_two(most: int) -> int:
+    """Return the greatest one up to ``most``, and 1 at least.
+
+    By these a JPEG is decoded smaller, so one picture in several formats is resampled alike: other fractions give codes
+    that differ by twice as many bits as the formats' own losses do.
+    """
+    return 1 << max(most.bit_length() - 1, 0)
 
 
 @contextmanager
@@ -249,8 +259,14 @@ def _check_memory(picture: Image.Image) -> None:
     depth = 2 if picture.mode.startswith("I;16") else _MODE_BYTES.get(picture.mode, 4)
     if picture.format == "HEIF":
         depth = _HEIF_BYTES
-    if height * (width * depth + _ROW_BYTES) > MAX_MEMORY:
-        raise _too_much_memory()
+    if height * (width * depth + _ROW_BYTES) <= MAX_MEMORY:
+        return
+    if picture.format == "HEIF":
+        raise UnreadableImage(
+            f"it is a HEIC of {width} × {height} pixels without a thumbnail: it can only be decoded whole, which takes "
+            f"more than {MAX_MEMORY // 1_000_000} MB of memory. Save it as JPEG, or smaller."
+        )
+    raise _too_much_memory()
 
 
 def _too_much_memory() -> UnreadableImage:

@@ -63,10 +63,16 @@ def passed_over(skipped: Mapping[str, int]) -> str:
     """
     forms = [form for form in OPTIONAL if skipped.get(form.name)]
     counts = " and ".join(f"{skipped[form.name]:,} {form.name}" for form in forms)
+    return f"{counts} skipped: {install_for(skipped)}" if forms else ""
+
+
+def install_for(skipped: Mapping[str, int]) -> str:
+    """Return what to type to read the formats that were passed over; "" if none were."""
+    forms = [form for form in OPTIONAL if skipped.get(form.name)]
     extras = ",".join(form.extra for form in forms if form.extra)
     commands = [install_command(extras)] if extras else []
     commands += [f"pip install {form.package}" for form in forms if form.package]
-    return f"{counts} skipped: {'; '.join(commands)}" if forms else ""
+    return "; ".join(commands)
 
 
 @cache

@@ -11,6 +11,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 
 from sketchhash.errors import UnreadableImage
 
@@ -34,10 +35,11 @@ def check_heif(content: bytes) -> None:
         return
 
 
-def with_thumbnail_first(content: bytes, longest: int, is_longest_enough: bool) -> bytes:
+def with_thumbnail_first(content: bytes, longest: int, is_longest_enough: bool, most: int) -> bytes:
     """Return the file so that its smallest thumbnail that is large enough is decoded; as it is, if none is.
 
-    With ``is_longest_enough`` the longest side counts, otherwise the shortest.
+    With ``is_longest_enough`` the longest side counts, otherwise the shortest. A photo of more than ``most`` pixels
+    cannot be decoded, and any thumbnail is large enough then.
     """
     try:
         items = _Items.of(content)
@@ -45,9 +47,11 @@ def with_thumbnail_first(content: bytes, longest: int, is_longest_enough: bool) 
         return content
     side = max if is_longest_enough else min
     fit = [item for item in items.thumbnails() if side(items.sizes[item]) >= longest]
-    if not fit:
-        return content
-    return items.with_primary(content, min(fit, key=lambda item: items.sizes[item]))
+    if fit:
+        return items.with_primary(content, min(fit, key=lambda item: items.sizes[item]))
+    if items.thumbnails() and prod(items.sizes[items.primary]) > most:
+        return items.with_primary(content, max(items.thumbnails(), key=lambda item: items.sizes[item]))
+    return content
 
 
 @dataclass
