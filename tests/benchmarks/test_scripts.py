@@ -15,6 +15,7 @@ NAMES = (
     "search",
     "serving",
     "shape",
+    "site",
     "storing",
     "tokens",
 )

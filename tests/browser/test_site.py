@@ -1,12 +1,18 @@
-"""A static site finds in the browser what the service finds, without a service and without a network."""
+"""A static site finds in the browser what the service finds, without a service and without a network.
+
+So does the web component, on other pages.
+"""
 
 from __future__ import annotations
 
+import json
+import shutil
 import threading
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urljoin
 
 import numpy as np
 import pytest
@@ -46,11 +52,25 @@ IS_KEPT = (
 )
 
 
+WEB = Path(__file__).parents[2] / "web"
+# What the component says next, once strokes are set.
+SET_STROKES = """
+(strokes) => new Promise((done) => {
+  const search = document.querySelector("sketch-search");
+  for (const name of ["hits", "problem"]) search.addEventListener(name, ({ detail }) => done({ [name]: detail }));
+  search.strokes = strokes;
+})
+"""
+
+
 class StrictHost(SimpleHTTPRequestHandler):
-    """A static host with the strictest policy that lets WebAssembly run."""
+    """A static host with the strictest policy that lets WebAssembly run; other sites may read what it has."""
+
+    policy = POLICY
 
     def end_headers(self):
-        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("Content-Security-Policy", self.policy)
+        self.send_header("Access-Control-Allow-Origin", "*")
         super().end_headers()
 
     def log_message(self, *_):
@@ -58,8 +78,9 @@ class StrictHost(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def hosted(folder: Path):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(StrictHost, directory=folder))
+def hosted(folder: Path, policy: str = POLICY):
+    host = type("Host", (StrictHost,), {"policy": policy})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(host, directory=folder))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -90,13 +111,26 @@ def searcher(tmp_path_factory, model):
 
 
 @pytest.fixture(scope="module")
-def address(searcher, model, tmp_path_factory):
+def site(searcher, model, tmp_path_factory):
     if not PACKAGE.is_file():
         pytest.skip(f"the site is tested with onnxruntime-web, which is not in {PACKAGE}")
     out = tmp_path_factory.mktemp("host") / "site"
     write_site(searcher.gallery, model, out, find_runtime(PACKAGE, cache=out.parent))
-    with hosted(out) as address:
+    return out
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    with hosted(site) as address:
         yield address
+
+
+@pytest.fixture
+def example(site, tmp_path):
+    """Return the folder of the component, whose example has a gallery."""
+    folder = shutil.copytree(WEB, tmp_path / "web")
+    (folder / "example" / "gallery").symlink_to(site)
+    return folder
 
 
 @pytest.fixture
@@ -104,13 +138,14 @@ def open_site(browser, address):
     """Return a function that opens the site; in the end it must not have complained, or asked anyone else."""
     contexts, complaints, strangers = [], [], []
 
-    def open_site(**options):
+    def open_site(where=address, **options):
         contexts.append(browser.new_context(reduced_motion="reduce", **options))
         page = contexts[-1].new_page()
         page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: request.url.startswith((address, "blob:")) or strangers.append(request.url))
-        page.goto(address)
+        own = (address, urljoin(where, "/"), "blob:")
+        page.on("request", lambda request: request.url.startswith(own) or strangers.append(request.url))
+        page.goto(where)
         return page
 
     yield open_site
@@ -215,3 +250,72 @@ def test_a_person_with_a_phone_draws_and_finds(open_site, draw, sketch, photogra
     expect(viewer.get_by_role("img").first).to_have_js_property("complete", True)
     viewer.get_by_role("button", name="More like this").click()
     expect(page.locator("#hits .hit")).to_have_count(3)
+
+
+def test_on_another_page_a_drawing_finds_and_a_hit_is_chosen(open_site, example, searcher, photograph_page):
+    with hosted(example) as host:
+        page = open_site(f"{host}example/")
+        for drawing in drawings()[:5]:
+            found_there = page.evaluate(SET_STROKES, drawing.to_json())["hits"]
+            expected = searcher.search(drawing, 12)
+            assert shown(found_there) == found(expected)
+            assert found_there["verdict"] == expected.verdict
+        expect(page.locator("sketch-search li")).to_have_count(12)
+        picture = page.locator("sketch-search img").first
+        expect(picture).to_have_js_property("naturalWidth", 96)
+        assert picture.evaluate("(image) => getComputedStyle(image.closest('button')).cursor") == "pointer"
+        photograph_page(page, "component")
+        page.locator("sketch-search li button").first.click()
+        expect(page.get_by_text(f"You have chosen {found_there['hits'][0]['name']}.")).to_be_visible()
+        page.goto("about:blank")
+
+
+def test_strokes_of_a_hand_are_drawn_and_taken_back(open_site, example):
+    with hosted(example) as host:
+        page = open_site(f"{host}example/", **PHONE)
+        box = page.locator("sketch-search canvas").bounding_box()
+        for start, end in (((0.2, 0.2), (0.8, 0.8)), ((0.8, 0.2), (0.2, 0.8))):
+            page.mouse.move(box["x"] + start[0] * box["width"], box["y"] + start[1] * box["height"])
+            page.mouse.down()
+            page.mouse.move(box["x"] + end[0] * box["width"], box["y"] + end[1] * box["height"], steps=4)
+            page.mouse.up()
+        expect(page.locator("sketch-search li")).to_have_count(12)
+        strokes = page.locator("sketch-search").evaluate("(search) => search.strokes")
+        assert [len(stroke) >= 2 for stroke in strokes] == [True, True]
+        assert np.abs(np.array([strokes[0][0], strokes[0][-1]]) - [[102.4] * 2, [409.6] * 2]).max() < 3
+        page.get_by_role("button", name="Undo").click()
+        assert len(page.locator("sketch-search").evaluate("(search) => search.strokes")) == 1
+        page.get_by_role("button", name="Clear").click()
+        expect(page.locator("sketch-search li")).to_have_count(0)
+        page.goto("about:blank")
+
+
+def test_a_gallery_may_lie_on_another_host(open_site, example, address, searcher):
+    (example / "example" / "gallery").unlink()
+    page_file = example / "example" / "index.html"
+    text = page_file.read_text(encoding="utf-8").replace('src="gallery/"', f'src="{address}"')
+    page_file.write_text("\n".join(line for line in text.splitlines() if "http-equiv" not in line), encoding="utf-8")
+    allowed = POLICY.replace("default-src 'self'", f"default-src 'self' {address}")
+    with hosted(example, allowed.replace("script-src 'self'", f"script-src 'self' {address}")) as host:
+        page = open_site(f"{host}example/")
+        drawing = drawings()[0]
+        assert shown(page.evaluate(SET_STROKES, drawing.to_json())["hits"]) == found(searcher.search(drawing, 12))
+        page.goto("about:blank")
+
+
+def test_a_gallery_that_is_not_there_is_a_problem_and_not_the_end(browser, example):
+    context = browser.new_context()
+    (example / "example" / "gallery").unlink()
+    with hosted(example) as host:
+        page = context.new_page()
+        page.goto(f"{host}example/")
+        assert "problem" in page.evaluate(SET_STROKES, [[[0, 0], [9, 9]]])
+        expect(page.get_by_text("cannot be reached")).to_be_visible()
+        context.close()
+
+
+def test_the_package_holds_what_it_names():
+    package = json.loads((WEB / "package.json").read_bytes())
+    assert "dependencies" not in package
+    for name in (*package["files"], package["types"], *package["exports"]["."].values()):
+        assert (WEB / name).exists()

@@ -1,4 +1,4 @@
-"""The types in the page's JSDoc comments hold.
+"""The types in the JSDoc comments of the page and of the web component hold.
 
 TypeScript's ``tsc`` is taken from the PATH, or from ``build/node``:
 
@@ -14,6 +14,7 @@ import pytest
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
 STATIC = REPOSITORY / "src" / "sketchhash" / "server" / "static"
+SCRIPTS = [*sorted(STATIC.rglob("*.js")), *sorted((REPOSITORY / "web").rglob("*.js"))]
 
 
 @pytest.fixture
@@ -39,6 +40,6 @@ def test_a_wrong_type_would_be_found(tsc, tmp_path):
     assert "wrong.js" in checked.stdout
 
 
-@pytest.mark.parametrize("script", sorted(STATIC.rglob("*.js")), ids=lambda script: script.name)
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_every_module_asks_to_be_checked(script):
     assert script.read_text(encoding="utf-8").startswith("// @ts-check\n")

@@ -33,8 +33,8 @@ export class Calibration {
    */
   constructor(coefficients, vectors) {
     this.#coefficients = coefficients;
-    this.#drawn = vectors.subarray(0, vectors.length / 2);
-    this.#shown = vectors.subarray(vectors.length / 2);
+    this.#drawn = Float64Array.from(vectors.subarray(0, vectors.length / 2));
+    this.#shown = Float64Array.from(vectors.subarray(vectors.length / 2));
   }
 
   /** Return what a photo of a category typically gives, or undefined. @param {string} category */
@@ -53,7 +53,7 @@ export class Calibration {
   judgeDrawing(values, codes, ink) {
     const [steepness, growth, other, otherGrowth] = this.#coefficients.drawing;
     const size = logSize(values);
-    const likeness = cosines(values, this.#drawn).map((cosine) => (steepness + growth * size) * cosine);
+    const likeness = cosines(Float64Array.from(values), this.#drawn).map((cosine) => (steepness + growth * size) * cosine);
     const guessed = openSoftmax(likeness, other + otherGrowth * size);
     return this.#judge(guessed, size, codes, "sketch", ink < this.#coefficients.least_ink);
   }
@@ -144,19 +144,22 @@ function falling(chances) {
 }
 
 /**
- * @param {ArrayLike<number>} values
- * @param {Float32Array} vectors of length 1, one after the other
+ * @param {Float64Array} values
+ * @param {Float64Array} vectors of length 1, one after the other
  */
 function cosines(values, vectors) {
   const bits = values.length;
   let square = 0;
   for (let bit = 0; bit < bits; bit++) square += values[bit] * values[bit];
   const length = Math.max(Math.sqrt(square), 1e-12);
-  return Array.from({ length: vectors.length / bits }, (_, row) => {
+  /** @type {number[]} */
+  const found = [];
+  for (let at = 0; at < vectors.length; ) {
     let sum = 0;
-    for (let bit = 0, at = row * bits; bit < bits; bit++) sum += values[bit] * vectors[at++];
-    return sum / length;
-  });
+    for (let bit = 0; bit < bits; bit++) sum += values[bit] * vectors[at++];
+    found.push(sum / length);
+  }
+  return found;
 }
 
 /** Return the logarithm of the root mean square. @param {ArrayLike<number>} values */

@@ -32,7 +32,9 @@ export function rasterise(strokes, { size, line_width, margin }) {
     (point[0] - x.middle) * scale + size / 2,
     (point[1] - y.middle) * scale + size / 2,
   ];
-  const pieces = points.flatMap((stroke) => cut(stroke.map(place)));
+  /** @type {number[]} */
+  const pieces = [];
+  for (const stroke of points) cut(stroke.map(place), pieces);
   return cover(squaredDistances(pieces, size, pen / 2), pen / 2, min(width, 1));
 }
 
@@ -55,33 +57,38 @@ function extentOf(points, axis) {
 }
 
 /**
- * Cut the lines of a stroke into equal pieces, `[x, y, x, y]`; the last point is a dot.
+ * Cut the lines of a stroke into equal pieces; the last point is a dot.
  * @param {number[][]} points
+ * @param {number[]} pieces gets four numbers for each: where it starts, and where it ends
  */
-function cut(points) {
-  return points.flatMap(([x, y], number) => {
+function cut(points, pieces) {
+  points.forEach(([x, y], number) => {
     const [endX, endY] = points[number + 1] ?? [x, y];
-    const [acrossX, acrossY] = [endX - x, endY - y];
-    const count = max(ceil(Math.hypot(acrossX, acrossY) / PIECE_LENGTH), 1);
-    const [stepX, stepY] = [acrossX / count, acrossY / count];
-    return Array.from({ length: count }, (_, piece) => {
-      const [startX, startY] = [x + piece * stepX, y + piece * stepY];
-      return [startX, startY, startX + stepX, startY + stepY];
-    });
+    const count = max(ceil(Math.hypot(endX - x, endY - y) / PIECE_LENGTH), 1);
+    const stepX = (endX - x) / count;
+    const stepY = (endY - y) / count;
+    for (let piece = 0; piece < count; piece++) {
+      const startX = x + piece * stepX;
+      const startY = y + piece * stepY;
+      pieces.push(startX, startY, startX + stepX, startY + stepY);
+    }
   });
 }
 
 /**
  * Return the square of each pixel centre's distance to the nearest piece; infinite far from all of them.
- * @param {number[][]} pieces
+ * @param {number[]} pieces
  * @param {number} size
  * @param {number} radius
  */
 function squaredDistances(pieces, size, radius) {
   const squared = new Float32Array(size * size).fill(Infinity);
-  const longest = pieces.reduce((most, [x, y, endX, endY]) => max(most, Math.abs(endX - x), Math.abs(endY - y)), 0);
-  const window = ceil(longest + 2 * radius) + 1;
-  for (const [x, y, endX, endY] of pieces) {
+  const window = ceil(PIECE_LENGTH + 2 * radius) + 2; // a piece may be longer by a rounding error
+  for (let at = 0; at < pieces.length; at += 4) {
+    const x = pieces[at];
+    const y = pieces[at + 1];
+    const endX = pieces[at + 2];
+    const endY = pieces[at + 3];
     const left = Math.floor(min(x, endX) - radius);
     const top = Math.floor(min(y, endY) - radius);
     const spanX = fround(endX - x);
@@ -112,10 +119,13 @@ function squaredDistances(pieces, size, radius) {
 function cover(squared, radius, darkness) {
   const reach = fround(radius + 0.5);
   const dark = fround(darkness);
-  return Uint8Array.from(squared, (gap) => {
-    const covered = min(max(fround(reach - fround(Math.sqrt(gap))), 0), 1);
-    return roundToEven(fround(255 - fround(255 * fround(covered * dark))));
-  });
+  const page = new Uint8Array(squared.length).fill(255);
+  for (let pixel = 0; pixel < page.length; pixel++) {
+    if (squared[pixel] === Infinity) continue;
+    const covered = min(max(fround(reach - fround(Math.sqrt(squared[pixel]))), 0), 1);
+    page[pixel] = roundToEven(fround(255 - fround(255 * fround(covered * dark))));
+  }
+  return page;
 }
 
 /** Round as NumPy does: halves to the even number. @param {number} value not negative */

@@ -27,7 +27,9 @@ export function pack(values) {
 
 /** Return the signs of a packed code, 1 or -1. @param {Uint8Array} code */
 export function unpack(code) {
-  return Float64Array.from({ length: code.length * 8 }, (_, bit) => (code[bit >> 3] & (128 >> (bit & 7)) ? 1 : -1));
+  const signs = new Float64Array(code.length * 8);
+  for (let bit = 0; bit < signs.length; bit++) signs[bit] = code[bit >> 3] & (128 >> (bit & 7)) ? 1 : -1;
+  return signs;
 }
 
 /** Return how much each bit counts: the largest value weighs 63. @param {ArrayLike<number>} values */

@@ -51,7 +51,9 @@ export class ShapeQuery {
 
 /** @param {Uint8Array} ink */
 function inkGrid(ink) {
-  return orientationGrid(findRidges(Float32Array.from(ink, (pixel) => fround((255 - pixel) / 255)), Math.sqrt(ink.length)));
+  const darkness = new Float32Array(ink.length);
+  for (let place = 0; place < ink.length; place++) darkness[place] = (255 - ink[place]) / 255;
+  return orientationGrid(findRidges(darkness, Math.sqrt(ink.length)));
 }
 
 /**
@@ -133,24 +135,36 @@ function blur(picture, side) {
   const profile = Array.from({ length: reach + 1 }, (_, away) => Math.exp(-0.5 * (away / SIGMA) ** 2));
   const total = profile[0] + 2 * profile.slice(1).reduce((a, b) => a + b);
   const weights = Float32Array.from(profile, (weight) => weight / total);
-  const mirrored = (/** @type {number} */ place) =>
-    place < 0 ? -place - 1 : place >= side ? 2 * side - 1 - place : place;
-  const along = (/** @type {Float32Array} */ from, /** @type {number} */ across, /** @type {number} */ forth) => {
-    const smooth = new Float32Array(from.length);
-    for (let place = 0; place < side; place++) {
-      for (let line = 0; line < side; line++) {
-        const start = line * across;
-        let sum = fround(from[start + place * forth] * weights[0]);
-        for (let step = 1; step <= reach; step++) {
-          const pair = fround(from[start + mirrored(place - step) * forth] + from[start + mirrored(place + step) * forth]);
-          sum = fround(sum + fround(pair * weights[step]));
-        }
-        smooth[start + place * forth] = sum;
-      }
+  return smoothAlong(smoothAlong(picture, weights, side, side, 1), weights, side, 1, side);
+}
+
+/**
+ * Smooth the lines of a square picture.
+ * @param {Float32Array} picture
+ * @param {Float32Array} weights from the middle outwards
+ * @param {number} side
+ * @param {number} across how far the starts of two lines are apart
+ * @param {number} forth how far the pixels of a line are apart
+ */
+function smoothAlong(picture, weights, side, across, forth) {
+  const reach = weights.length - 1;
+  const line = new Float32Array(side + 2 * reach);
+  const smooth = new Float32Array(picture.length);
+  for (let start = 0; start < side * across; start += across) {
+    for (let place = -reach; place < side + reach; place++) {
+      const mirrored = place < 0 ? -place - 1 : place >= side ? 2 * side - 1 - place : place;
+      line[place + reach] = picture[start + mirrored * forth];
     }
-    return smooth;
-  };
-  return along(along(picture, side, 1), 1, side);
+    for (let place = 0; place < side; place++) {
+      const middle = place + reach;
+      let sum = fround(line[middle] * weights[0]);
+      for (let step = 1; step <= reach; step++) {
+        sum = fround(sum + fround(fround(line[middle - step] + line[middle + step]) * weights[step]));
+      }
+      smooth[start + place * forth] = sum;
+    }
+  }
+  return smooth;
 }
 
 /**
