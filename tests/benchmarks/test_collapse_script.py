@@ -2,12 +2,12 @@
 
 import itertools
 
-import collapse as script
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import collapse as script
 from sketchhash.dsh.objective import paper_similarity
 
 
