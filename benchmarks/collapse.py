@@ -111,7 +111,7 @@ def draw(all_ends: Sequence[End], path: Path) -> None:
     from matplotlib import pyplot
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
-    line = np.arange(3, 251)
+    line = range(3, 251)
     bound = np.array([best_products(count) for count in line])
     left.plot(line, bound[:, 0], color="tab:blue", label="same category, best possible")
     left.plot(line, bound[:, 1], color="tab:red", label="other categories, best possible")

@@ -180,6 +180,7 @@ OTHER_VALUES = {
     "objective": Objective(rounds=77),
     "branches": Branches.WITHOUT_TOKENS,
     "words": "glove",
+    "words_file": "vectors.bin",
     "centred_words": True,
     "detector": "another",
     "frozen_trunks": True,

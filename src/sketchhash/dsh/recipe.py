@@ -41,6 +41,7 @@ _ADDED_LATER = {  # with what was done before they were added
     "fewest_photos": 0,
     "second_threshold": 0.0,
     "sees_classes": False,
+    "words_file": "",
 }
 
 
@@ -145,6 +146,7 @@ class Recipe:
 
     With ``sees_classes``, fc_a of C1 also sees what ImageNet's classifier says of a photo (`networks.ImageClasses`).
 
+    Word vectors come from a source of `words.SOURCES`; those named after a file format read ``words_file``.
     With ``centred_words`` the word vectors lose what all categories share, which would pull all codes together.
 
     With ``frozen_trunks`` the convolutions stay as pre-training left them while codes are learned, so their
@@ -162,6 +164,7 @@ class Recipe:
     pretrain_ink: Steps = Steps(epochs=0)
     branches: Branches = Branches.FULL
     words: str = "default"
+    words_file: str = ""
     centred_words: bool = False
     detector: str = "sketch-tokens"  # recipes that name none keep their hashes
     frozen_trunks: bool = False

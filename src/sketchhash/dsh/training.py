@@ -52,6 +52,7 @@ def train(
     """Train, or go on training, and return the inputs with the trained network."""
     parts = job.split.apply(job.dataset)
     taught = _taught_categories(parts)
+    word_vectors = _word_vectors(job.recipe, [parts.categories[label] for label in taught])
     network = job.network()
     run = Run(folder, job, network)
     run.open(resume, processes)
@@ -61,7 +62,7 @@ def train(
     trainer = Trainer(
         network,
         training_set,
-        _problem(job.recipe, [parts.categories[label] for label in taught], job.bits, training_set),
+        _problem(job.recipe, word_vectors, job.bits, training_set),
         job.recipe.hashing,
         job.recipe.objective.rounds,
         job.hashing_seed,
@@ -195,13 +196,17 @@ def _with_virtual_photos(training_set: TrainingSet, inputs: NetworkInputs, categ
     )
 
 
-def _problem(recipe: Recipe, categories: Sequence[str], bits: int, training_set: TrainingSet) -> Problem:
-    count, weights = len(categories), recipe.objective
+def _word_vectors(recipe: Recipe, categories: Sequence[str]) -> NDArray[np.float32]:
+    vectors = words.embed(categories, recipe.words, Path(recipe.words_file) if recipe.words_file else None)
+    return words.centred(vectors) if recipe.centred_words else vectors
+
+
+def _problem(recipe: Recipe, word_vectors: NDArray[np.float32], bits: int, training_set: TrainingSet) -> Problem:
+    count, weights = len(word_vectors), recipe.objective
     is_papers = weights.similarity is Similarity.PAPER
     samples = (len(training_set.photo_labels) + len(training_set.sketch_labels)) / 2 if weights.balanced else 1
-    word_vectors = words.embed(categories, recipe.words)
     return Problem(
-        word_vectors=words.centred(word_vectors) if recipe.centred_words else word_vectors,
+        word_vectors=word_vectors,
         similarity=paper_similarity(count) if is_papers else orthogonal_similarity(count, bits),
         semantic_weight=weights.semantic_weight * (samples * bits if weights.balanced else 1),
         quantisation_weight=weights.quantisation_weight * samples,

@@ -33,7 +33,7 @@ BITS = 16
 def small_words():
     """Replace word vectors by random unit vectors: GloVe and WordNet take seconds to load."""
 
-    def embed(categories, source):
+    def embed(categories, source, path):
         vectors = np.random.default_rng(0).normal(size=(len(categories), 12))
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 

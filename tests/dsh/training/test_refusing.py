@@ -8,14 +8,23 @@ import pytest
 import torch
 
 from sketchhash.datasets import draw_split, open_dataset
-from sketchhash.dsh import runs
+from sketchhash.dsh import runs, training
 from sketchhash.dsh.checkpoints import read_checkpoint
 from sketchhash.dsh.networks import Branches
 from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.training import train
-from sketchhash.errors import BadArgument, DamagedState, DatasetProblem, SplitProblem, TrainingDiverged, UnwritableState
+from sketchhash.errors import (
+    BadArgument,
+    DamagedState,
+    DatasetProblem,
+    SplitProblem,
+    TrainingDiverged,
+    UnknownWords,
+    UnwritableState,
+)
+from sketchhash.words import sources
 
 from .conftest import BITS, QUICK, Listening, state_of
 
@@ -125,6 +134,21 @@ def test_one_category_is_not_enough(shapes, tmp_path):
     job = Job(dataset, draw_split(dataset, queries=2), QUICK, BITS)
     with pytest.raises(SplitProblem, match="Fewer than two categories"):
         train(job, tmp_path / "run", tmp_path / "cache", Silent(), Processes())
+
+
+def test_words_of_a_file_are_read_before_anything_is_trained(dataset, tmp_path, monkeypatch):
+    table = tmp_path / "vectors.txt"
+    table.write_text("".join(f"{word} {number} 1.0\n" for number, word in enumerate(["bar", "cross", "disc"])))
+    monkeypatch.setattr(training.words, "embed", sources.embed)
+    recipe = replace(QUICK, words="glove-text", words_file=str(table))
+    job = Job(dataset, draw_split(dataset, queries=2), recipe, BITS)
+    with pytest.raises(UnknownWords, match="fence"):
+        train(job, tmp_path / "run", tmp_path / "cache", Silent(), Processes())
+    assert not (tmp_path / "run").exists()
+    with table.open("a") as file:
+        file.write("fence 3 1.0\n")
+    train(job, tmp_path / "run", tmp_path / "cache", Silent(), Processes())
+    assert (tmp_path / "run" / "checkpoint.pt").exists()
 
 
 @pytest.mark.parametrize("bits", [0, 4, 12, -8, 1 << 20])
