@@ -21,8 +21,8 @@ from sketchhash.engines import copy_photos, create_gallery, open_gallery
 from sketchhash.engines import copying as copying_module
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.milvus import Collection, CollectionLayout, MilvusServer
-from sketchhash.engines.milvus_gallery import name_of, stored_text
 from sketchhash.engines.milvus_index import MilvusIndex
+from sketchhash.engines.milvus_rows import name_of, stored_text
 from sketchhash.engines.postgres import Database, PgvectorIndex
 from sketchhash.engines.thumbnail_stores import bytes_of, stored_bytes
 from sketchhash.errors import BadArgument, EngineProblem, IncompatibleGallery
@@ -207,7 +207,7 @@ def test_a_gallery_is_the_same_there_and_back(address, gallery_file, tmp_path):
 def test_a_copy_of_before_there_were_details_goes_on_without_them(engine, address, gallery_file, monkeypatch):
     photos = len(everything_in(gallery_file))
     if engine == "milvus":
-        for name in ("_DETAIL_TEXTS", "_DETAIL_NUMBERS", "_DETAIL_REALS"):
+        for name in ("DETAIL_TEXTS", "DETAIL_NUMBERS", "DETAIL_REALS"):
             monkeypatch.setattr(f"sketchhash.engines.milvus_gallery.{name}", {} if name.endswith("TEXTS") else ())
         with GalleryFile.open(gallery_file) as source:
             create_gallery(address, source.model).close()
@@ -233,7 +233,7 @@ def test_a_copy_of_before_there_were_details_goes_on_without_them(engine, addres
 def test_a_copy_of_before_there_were_shapes_goes_on_without_them(engine, address, gallery_file, monkeypatch):
     photos = len(everything_in(gallery_file))
     if engine == "milvus":
-        monkeypatch.setattr("sketchhash.engines.milvus_gallery._SHAPE", {})
+        monkeypatch.setattr("sketchhash.engines.milvus_gallery.SHAPE", {})
         copy(gallery_file, address)
         monkeypatch.undo()
         assert copy(gallery_file, address) == (0, 0, photos)

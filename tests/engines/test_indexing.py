@@ -229,11 +229,11 @@ def test_workers_write_to_an_engine_themselves(gallery, model, model_folder, fol
     assert contents(gallery) == indexed_into_a_file(folder, model, tmp_path / "afresh.gallery")
 
 
-def test_a_gallery_in_postgres_starts_over_with_another_model(postgres_server, model, make_model_folder, folder):
+@on_every_engine
+def test_a_gallery_starts_over_with_another_model(address, model, make_model_folder, folder):
     from sketchhash import Gallery
 
     photo(folder / "a.png")
-    address = postgres_server.address("starts_over")
     other = Model.load(make_model_folder(bits=64, seed=3))
     with Gallery(address, model) as before:
         before.index(folder)
@@ -245,6 +245,24 @@ def test_a_gallery_in_postgres_starts_over_with_another_model(postgres_server, m
         with pytest.raises(IncompatibleGallery, match="another model"):
             photo(folder / "b.png", 5)
             before.index(folder)
+
+
+def test_a_gallery_on_milvus_starts_over_as_it_was_made(milvus_server, model, make_model_folder, folder, tmp_path):
+    pytest.importorskip("fsspec")
+    options = {"thumbnails": (tmp_path / "small").as_uri(), "index": "BIN_IVF_FLAT", "nlist": 16}
+    plain = milvus_server.address("starts_over_with_files", timeout=60)
+    photo(folder / "a.png", 1)
+    with create_gallery(milvus_server.address("starts_over_with_files", timeout=60, **options), model) as gallery:
+        index(gallery, model, [folder])
+    other = Model.load(make_model_folder(bits=64, seed=3))
+    with open_gallery(plain, latest=True) as gallery, gallery.writing() as writer:
+        writer.start_over(other)
+    assert list((tmp_path / "small").rglob("*.jpg")) == []
+    with create_gallery(plain, other) as gallery:
+        assert (gallery.model, len(gallery)) == (GalleryModel.of(other), 0)
+        index(gallery, other, [folder])
+        assert len(list((tmp_path / "small").rglob("*.jpg"))) == 1
+        assert gallery._photo_rows.clusters == 16
 
 
 def test_thumbnails_may_be_files_beside_milvus(milvus_server, model, folder, tmp_path):

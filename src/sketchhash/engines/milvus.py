@@ -195,6 +195,16 @@ class Collection:
             with self.server.explained():
                 self.server.client.delete(self.name, ids=list(some), timeout=self.server.timeout)
 
+    def about_now(self) -> str:
+        """Return the description of the collection that has the name now: it may have been made anew."""
+        with self.server.explained():
+            return str(self.server.client.describe_collection(self.name, timeout=self.server.timeout)["description"])
+
+    def drop(self) -> None:
+        """Remove the collection itself."""
+        with self.server.explained():
+            self.server.client.drop_collection(self.name, timeout=self.server.timeout)
+
     def settle(self) -> None:
         """Make Milvus index new rows now, not some seconds later: until then it searches them slowly."""
         if len(self) >= _FEWEST_INDEXED:
