@@ -2,6 +2,8 @@ import csv
 import io
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,22 @@ def test_what_libraries_say_about_a_damaged_file_is_not_heard(capfd):
         os.write(2, b"TIFFReadDirectory: whatever")
     console.say("after it")
     assert capfd.readouterr().err == "after it\n"
+
+
+def test_work_with_a_bar_hears_messages_and_no_libraries():
+    program = """
+import os
+import subprocess
+import sys
+from sketchhash.cli import console
+with console.progress("opening pictures", 1) as advance:
+    os.write(2, b"TIFFReadDirectory: whatever")
+    console.say("meanwhile")
+    advance()
+console.say("after it")
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stderr == "meanwhile\nafter it\n"
 
 
 def test_data_for_programs_is_exact_and_for_terminals_escaped(capsys, monkeypatch):

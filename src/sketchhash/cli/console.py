@@ -11,9 +11,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from datetime import date
 from pathlib import Path
+from typing import TextIO
 
 import typer
 
@@ -98,7 +99,10 @@ def complain(text: str) -> None:
 
 @contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Keep what libraries in C write about a damaged file, such as libtiff, from standard error meanwhile."""
+    """Keep what libraries in C write about a damaged file, such as libtiff, from standard error meanwhile.
+
+    What Python writes there still comes through.
+    """
     sys.stderr.flush()
     try:
         kept = os.dup(_STDERR)
@@ -107,15 +111,37 @@ def quiet_libraries() -> Iterator[None]:
         return
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), _STDERR)
+    heard = _writing_to(kept)
     try:
-        yield
+        with redirect_stderr(heard):
+            yield
     finally:
+        heard.flush()
         os.dup2(kept, _STDERR)
         os.close(kept)
 
 
+def _writing_to(kept: int) -> TextIO:
+    """Return standard error, over the descriptor ``kept`` unless it is something else already."""
+    own = sys.stderr
+    try:
+        is_descriptor = own.fileno() == _STDERR
+    except (AttributeError, OSError, ValueError):  # in tests and notebooks
+        return own
+    if not is_descriptor:
+        return own
+    return open(kept, "w", buffering=1, encoding=own.encoding, errors=own.errors, closefd=False)
+
+
 @contextmanager
 def progress(description: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show the progress of work that opens pictures; call the yielded function after each step."""
+    with quiet_libraries(), _bar(description, total) as advance:
+        yield advance
+
+
+@contextmanager
+def _bar(description: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a progress bar on standard error, if that is a terminal; call the yielded function after each step."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -132,7 +158,7 @@ class TrainingProgress:
 
     def stage(self, name: str, steps: int) -> AbstractContextManager[Callable[[], None]]:
         """Show a progress bar for a stage."""
-        return progress(name, steps)
+        return _bar(name, steps)
 
     def report(self, entry: Mapping[str, object]) -> None:
         """Print the figures of an epoch."""
