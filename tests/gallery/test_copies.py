@@ -12,7 +12,7 @@ from PIL import Image
 
 from sketchhash import Gallery
 from sketchhash.errors import BadArgument
-from sketchhash.gallery import Hit, PhotoFile, PhotoRecord, PhotoRow, find_copies, index
+from sketchhash.gallery import Completing, Hit, PhotoFile, PhotoRecord, PhotoRow, find_copies, index
 from sketchhash.gallery.copies import COPY_RADIUS, mark_copies
 from sketchhash.imaging.details import Details
 
@@ -121,7 +121,9 @@ def test_an_older_gallery_gets_its_hashes_with_the_next_run(gallery, model, fold
     gallery.rows("DELETE FROM perceptual_hashes WHERE photo < 3")
     gallery.rows("UPDATE thumbnails SET jpeg = x'00' WHERE photo = 2")
     assert gallery.without_hash(9) == [1, 2]
-    assert index(gallery, model, [folder]).unchanged == 3
+    events = []
+    assert index(gallery, model, [folder], progress=events.append).unchanged == 3
+    assert [event for event in events if isinstance(event, Completing)] == [Completing(2, 2)]
     assert gallery.without_hash(9) == []
     now = gallery.perceptual_hashes([1, 2, 3])
     assert (now[2], now[3]) == (b"", kept[3])

@@ -21,7 +21,7 @@ from sketchhash.cli.options import GalleryPlace, ModelFolder, default_gallery
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from sketchhash.gallery import Event, Progress, Summary, Workers
+    from sketchhash.gallery import Completing, Event, Progress, Summary, Workers
 
 
 class LabelSource(StrEnum):
@@ -143,7 +143,7 @@ class IndexingProgress:
 
         console = Console(stderr=True)
         self._bar = Bar(
-            TextColumn("indexing"),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
@@ -172,7 +172,10 @@ class IndexingProgress:
 
         match event:
             case gallery.Progress():
-                self._advance(event)
+                self._speed.update(event.encoded, time.monotonic())
+                self._advance("indexing", event, self._speed.describe(event.total - event.done))
+            case gallery.Completing():
+                self._advance("completing older photos", event)
             case gallery.Failure():
                 if self._list_failures:
                     self._say(f"Left out {printable(event.path)}: {event.reason}")
@@ -184,17 +187,11 @@ class IndexingProgress:
                 self._remove_bar()
                 self._sum_up(event)
 
-    def _advance(self, progress: Progress) -> None:
+    def _advance(self, what: str, progress: Progress | Completing, rate: str = "") -> None:
         if self._task is None:
             self._bar.start()
-            self._task = self._bar.add_task("indexing", rate="")
-        self._speed.update(progress.encoded, time.monotonic())
-        self._bar.update(
-            self._task,
-            completed=progress.done,
-            total=progress.total,
-            rate=self._speed.describe(progress.total - progress.done),
-        )
+            self._task = self._bar.add_task(what, rate="")
+        self._bar.update(self._task, description=what, completed=progress.done, total=progress.total, rate=rate)
 
     def _remove_bar(self) -> None:
         if self._task is not None:

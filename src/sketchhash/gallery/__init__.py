@@ -11,6 +11,7 @@ from sketchhash.gallery.copies import COPY_RADIUS, Copy, CopyGroup, find_copies
 from sketchhash.gallery.database import GalleryFile
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut, Near, Period
 from sketchhash.gallery.indexing import (
+    Completing,
     Event,
     Labels,
     Progress,
@@ -33,6 +34,7 @@ __all__ = [
     "EVERYTHING",
     "Answer",
     "Checked",
+    "Completing",
     "Copy",
     "CopyGroup",
     "Event",

@@ -23,7 +23,7 @@ from sketchhash.gallery.protocol import Hit, OpenGallery, PhotoRow
 from sketchhash.imaging.perceptual import PERCEPTUAL_BYTES
 from sketchhash.index import near_pairs
 
-COPY_RADIUS = 8
+COPY_RADIUS = 9
 """Bits in which the hashes of copies differ at most; others of different photos differ in about 32."""
 
 MOST_RADIUS = 24

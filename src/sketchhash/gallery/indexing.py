@@ -12,6 +12,7 @@ cannot be read are not remembered: every run tries them again.
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -54,6 +55,14 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Completing:
+    """``done`` of ``total`` photos, which an older version stored, have their perceptual hashes now."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
 class Waiting:
     """Another process is writing to the gallery; this one continues as soon as it can."""
 
@@ -91,7 +100,7 @@ class Summary:
         return dict(Counter(failure.cause for failure in self.failed).most_common())
 
 
-Event = Progress | Waiting | Watching | Failure | Summary
+Event = Progress | Completing | Waiting | Watching | Failure | Summary
 
 
 def index(
@@ -151,8 +160,11 @@ def _index_all(
     prune: bool,
     workers: Workers | None,
 ) -> Generator[Event, None, None]:
+    done, total = 0, len(gallery.without_hash(sys.maxsize))
     for hashes in fill_hashes(gallery):
         yield from _write(gallery, model, partial(_put_hashes, hashes=hashes))
+        done += len(hashes)
+        yield Completing(done, max(done, total))
     for event in index_changes(gallery, model, places, labels, prune, workers):
         if isinstance(event, Summary) and event.added + event.updated:
             gallery.settle()
