@@ -32,6 +32,7 @@ const FORMAT = 1;
 /** Hits that are ordered by shape at least: many photos of a kind share one code. */
 const SHAPED = 1000;
 const COPY_RADIUS = 8;
+const WARM_UP = 8;
 /** What is said of a photo whose pack cannot be had. @type {Row} */
 const NOT_KEPT = { name: "", kind: "photo", size: 0, modified_at: "", indexed_at: "", width: null, height: null, hash: "" };
 
@@ -57,6 +58,7 @@ export class Engine {
   /** @type {Calibration | null} */
   #calibration;
   #scanner;
+  #isAsked = false;
 
   /**
    * Open the gallery whose files lie at an address, which ends with a slash.
@@ -109,6 +111,7 @@ export class Engine {
    * @returns {Promise<Answer>}
    */
   async search(query, filters) {
+    this.#isAsked = true;
     const began = performance.now();
     const times = { ink: 0, encode: 0, search: 0 };
     const among = this.#rowsIn(filters);
@@ -150,6 +153,15 @@ export class Engine {
     });
     this.#turn = encoding.catch(() => null);
     return encoding;
+  }
+
+  /** Encode an empty sheet some times, unless somebody searches: browsers compile what is used often. */
+  async warmUp() {
+    const paper = new Uint8Array(this.site.ink.size ** 2).fill(255);
+    for (let time = 0; time < WARM_UP && !this.#isAsked; time++) {
+      await this.encode(paper);
+      await new Promise((heard) => setTimeout(heard)); // a search may have been asked for meanwhile
+    }
   }
 
   /** Return the small picture of a photo. @param {number} id */

@@ -6,6 +6,8 @@ import { connect } from "./client.js";
 import { readSite } from "./engine.js";
 import { findCategories } from "./words.js";
 
+const KEEP_AFTER_MS = 3000;
+
 /**
  * Return a back end that reads the gallery at a place relative to the page.
  * @param {string} place
@@ -24,8 +26,8 @@ export function openLocal(place) {
   return {
     canReadPictures: false,
     async start() {
-      // The first answer of the engine: what is kept offline is fetched when nobody waits for it.
-      void ask("read", "examples.json.gz").then(keepOffline, () => null);
+      // What is kept offline is fetched when nobody waits for the engine, or for the first hits, any more.
+      void ask("warmUp").then(() => setTimeout(keepOffline, KEEP_AFTER_MS), () => null);
     },
     async search(query, filters, signal) {
       if (query.by === "picture") throw new ServiceError(422, "This gallery is searched by drawings.");
