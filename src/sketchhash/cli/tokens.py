@@ -90,7 +90,8 @@ def train_network(
         require(package, "train")
     from sketchhash.tokens import detector as make
     from sketchhash.tokens.training import read_split
-    from sketchhash.tokens.training.contour_net import ContourNetTrainer, Plan, draw_photos
+    from sketchhash.tokens.training.contour_layers import Plan
+    from sketchhash.tokens.training.contour_net import ContourNetTrainer, draw_photos
 
     others = draw_photos(photos, count, seed) if photos is not None else []
     trainer = ContourNetTrainer(

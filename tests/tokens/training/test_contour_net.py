@@ -8,7 +8,8 @@ from sketchhash.errors import BadArgument, NotFitted
 from sketchhash.tokens.contour_net import ContourNet
 from sketchhash.tokens.peers import GradientDetector
 from sketchhash.tokens.training import contour_net as module
-from sketchhash.tokens.training.contour_net import ContourNetTrainer, Plan, build, fold, ink_shift
+from sketchhash.tokens.training.contour_layers import Plan, TrainedNetwork, build, fold
+from sketchhash.tokens.training.contour_net import ContourNetTrainer, ink_shift
 
 TINY = Plan(widths=(4, 4, 4, 4, 4), repeats=(0, 1, 0, 0, 1), merged=4, steps=6, batch=2, crop=32)
 
@@ -27,7 +28,7 @@ def labelled(trainer):
 def trained_network(seed=0):
     """A network whose normalisation does something."""
     torch.manual_seed(seed)
-    network = module._Network(TINY)
+    network = TrainedNetwork(TINY)
     with torch.no_grad():
         for _ in range(3):
             network(torch.rand(2, 3, 64, 64) - 0.5)

@@ -87,10 +87,10 @@ def test_a_folder_that_is_not_bsds_exits_with_1(train, tmp_path):
 
 
 def test_a_network_is_trained_from_outlines_and_a_teacher(bsds_folder, tmp_path, monkeypatch):
-    from sketchhash.tokens.training import contour_net
+    from sketchhash.tokens.training import contour_layers
 
-    tiny_plan = partial(contour_net.Plan, widths=(4,) * 5, repeats=(0,) * 5, merged=4, batch=2, crop=32)
-    monkeypatch.setattr(contour_net, "Plan", tiny_plan)
+    tiny_plan = partial(contour_layers.Plan, widths=(4,) * 5, repeats=(0,) * 5, merged=4, batch=2, crop=32)
+    monkeypatch.setattr(contour_layers, "Plan", tiny_plan)
     (tmp_path / "others").mkdir()
     Image.effect_noise((120, 90), 50).save(tmp_path / "others" / "noise.png")
     options = ("--data", bsds_folder, "--photos", tmp_path / "others", "--teacher", "gradient", "--steps", 2)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,56 +31,24 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sketchhash.errors import BadArgument, DatasetProblem, NotFitted, UnreadableImage, require
+from sketchhash.errors import DatasetProblem, NotFitted, UnreadableImage
 from sketchhash.files import replacing
 from sketchhash.imaging import PICTURE_SUFFIXES, read_photo
 from sketchhash.tokens.contour_net import ContourNet
 from sketchhash.tokens.contours import strong_contours
 from sketchhash.tokens.detectors import Detector, working_size
 from sketchhash.tokens.training.bsds import TracedPhoto
+from sketchhash.tokens.training.contour_examples import Batch, Examples, stacked_photo, traced_pyramid
+from sketchhash.tokens.training.contour_layers import Plan, TrainedNetwork, build, fold
 
 _VERSION = 1  # raise whenever training would make another network from the same photos, plan and seed
 
-_SCALES = (1.0, 0.72, 0.52)  # of a traced photo, so that contours are known at the 256 pixels of token maps, too
 _AGREED, _DISPUTED = 0.3, 0.02  # shares of annotators: from the first on a contour, up to the second background
 _BACKGROUND_WEIGHT = 1.1  # as in HED
 _MEMORY = 0.998  # of the moving average of the weights, which is what is kept
 _SAVED_EVERY = 250  # steps
 _UNTRACED_SIDE = 320  # somewhat above the 256 pixels of token maps
 _INKED, _HALVINGS = 4, 10  # one traced photo in so many sets the shift, found by halving an interval so often
-_OPSET, _IR_VERSION = 17, 8  # old enough for every supported onnxruntime
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The network and how long it is trained.
-
-    Args:
-        widths: Channels at 1/2, 1/4, … of the photo's size.
-        repeats: Convolutions at each of them, besides the one that halves the resolution.
-        merged: Channels in which the resolutions are merged.
-        steps: Of the optimiser.
-        batch: Crops a step.
-        crop: Their side in pixels, a multiple of 32.
-        learning_rate: At its highest, after a short warm-up; it falls along a cosine.
-        untraced: Share of the crops that come from photos nobody traced, if there are any.
-    """
-
-    widths: tuple[int, ...] = (16, 32, 32, 48, 48)
-    repeats: tuple[int, ...] = (1, 2, 1, 1, 1)
-    merged: int = 16
-    steps: int = 4000
-    batch: int = 8
-    crop: int = 192
-    learning_rate: float = 3e-3
-    untraced: float = 0.35
-
-    def __post_init__(self) -> None:
-        """Raise if the plan cannot be followed."""
-        if len(self.widths) != 5 or len(self.repeats) != 5:
-            raise BadArgument(f"The network has 5 resolutions; got widths={self.widths} and repeats={self.repeats}.")
-        if self.steps < 1 or self.batch < 1 or self.crop < 32 or self.crop % 32:
-            raise BadArgument("A plan needs at least one step and one crop, of a side that is a multiple of 32.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +105,7 @@ class ContourNetTrainer:
             NotFitted: If a photo has no label yet.
         """
         torch.manual_seed(self.seed)
-        network = _Network(self.plan).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        network = TrainedNetwork(self.plan).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         kept = copy.deepcopy(network).eval()
         decayed, free = (
             [weights for weights in network.parameters() if (weights.ndim > 1) == is_matrix]
@@ -187,8 +155,8 @@ class ContourNetTrainer:
     def _checkpoint(self) -> Path:
         return self.folder / "checkpoint.pt"
 
-    def _trained(self) -> tuple[int, _Network]:
-        network = _Network(self.plan).eval()
+    def _trained(self) -> tuple[int, TrainedNetwork]:
+        network = TrainedNetwork(self.plan).eval()
         if not self._checkpoint.exists():
             return 0, network
         state = torch.load(self._checkpoint, weights_only=True)
@@ -202,17 +170,18 @@ class ContourNetTrainer:
     def _label_path(self, number: int) -> Path:
         return self.folder / f"label-{number:05}.npy"
 
-    def _examples(self) -> _Examples:
+    def _examples(self) -> Examples:
         if missing := [number for number in range(self.labels) if not self._label_path(number).exists()]:
             raise NotFitted(f"{len(missing)} of {self.labels} photos have no label yet: call label first.")
         if not self.traced:
             raise DatasetProblem("The contour network is trained from traced photos; there are none.")
         labels = [np.load(self._label_path(number)) for number in range(self.labels)]
-        traced = [_traced_pyramid(photo, label) for photo, label in zip(self.traced, labels, strict=False)]
+        traced = [traced_pyramid(photo, label) for photo, label in zip(self.traced, labels, strict=False)]
         others = [
-            _stack(photo, None, label) for photo, label in zip(self.untraced, labels[len(self.traced) :], strict=True)
+            stacked_photo(photo, None, label)
+            for photo, label in zip(self.untraced, labels[len(self.traced) :], strict=True)
         ]
-        return _Examples(traced, others)
+        return Examples(traced, others)
 
 
 def draw_photos(folder: Path, count: int, seed: int) -> list[NDArray[np.uint8]]:
@@ -250,173 +219,7 @@ def ink_shift(detector: Detector, traced: Sequence[TracedPhoto]) -> float:
     return (low + high) / 2
 
 
-def fold(network: _Network) -> dict[str, NDArray[np.float32]]:
-    """Return kernels and biases with the normalisation folded in: ``<layer>/kernel`` and ``<layer>/bias``."""
-    weights: dict[str, NDArray[np.float32]] = {}
-    for name, layer in network.layers():
-        kernel, bias = (values.detach().numpy().astype(np.float32) for values in layer.folded())
-        weights[f"{name}/kernel"], weights[f"{name}/bias"] = kernel, bias
-    return weights
-
-
-def build(weights: Mapping[str, NDArray[np.float32]], plan: Plan, shift: float = 0.0) -> bytes:
-    """Build the ONNX graph, ``photo`` ``(h, w, 3)`` of bytes to ``scores`` ``(h, w)``; weights take 16 bits each.
-
-    Args:
-        weights: As `fold` returns them.
-        plan: That of the network.
-        shift: Is added to the scores before the sigmoid.
-    """
-    onnx = require("onnx", "train")
-    helper, tensors = onnx.helper, onnx.numpy_helper
-    nodes, constants = [], {"channel_axis": np.array([0])}
-    constants |= {"half": np.array(0.5, dtype=np.float32), "byte": np.array(1 / 255, dtype=np.float32)}
-    constants |= {"twice": np.array([1, 1, 2, 2], dtype=np.float32), "score_axes": np.array([0, 1])}
-
-    def add(operator: str, inputs: list[str], output: str, **attributes: object) -> str:
-        nodes.append(helper.make_node(operator, inputs, [output], **attributes))
-        return output
-
-    def convolve(features: str, layer: str, stride: int = 1, has_relu: bool = True) -> str:
-        kernel, bias = weights[f"{layer}/kernel"], weights[f"{layer}/bias"]
-        constants[f"{layer}/stored"] = kernel.astype(np.float16)
-        constants[f"{layer}/bias"] = bias + np.float32(shift if layer == "score" else 0)
-        add("Cast", [f"{layer}/stored"], f"{layer}/kernel", to=onnx.TensorProto.FLOAT)
-        pads, strides = [kernel.shape[-1] // 2] * 4, [stride, stride]
-        output = add("Conv", [features, f"{layer}/kernel", f"{layer}/bias"], layer, pads=pads, strides=strides)
-        return add("Relu", [output], f"{layer}/relu") if has_relu else output
-
-    planes = add("Transpose", [add("Cast", ["photo"], "levels", to=onnx.TensorProto.FLOAT)], "planes", perm=[2, 0, 1])
-    centred = add("Sub", [add("Mul", [planes, "byte"], "shares"), "half"], "centred")
-    features = convolve(add("Unsqueeze", [centred, "channel_axis"], "batch"), "stem", stride=2)
-    resolutions = []
-    for number, repeats in enumerate(plan.repeats):
-        for layer in range(repeats + (number > 0)):
-            features = convolve(features, f"resolution{number}/{layer}", stride=2 if number and layer == 0 else 1)
-        resolutions.append(features)
-    last = len(resolutions) - 1
-    merged = convolve(resolutions[last], f"side{last}", has_relu=False)
-    for number in reversed(range(last)):
-        side = convolve(resolutions[number], f"side{number}", has_relu=False)
-        larger = add("Resize", [merged, "", "twice"], f"larger{number}", mode="linear")
-        merged = convolve(
-            add("Relu", [add("Add", [larger, side], f"sum{number}")], f"sum{number}/relu"), f"merge{number}"
-        )
-    quarters = convolve(merged, "score", has_relu=False)
-    logits = add("DepthToSpace", [quarters], "logits", blocksize=2, mode="CRD")
-    add("Squeeze", [add("Sigmoid", [logits], "shares_of_contour"), "score_axes"], "scores")
-
-    graph = helper.make_graph(
-        nodes,
-        "contour_net",
-        [helper.make_tensor_value_info("photo", onnx.TensorProto.UINT8, ["h", "w", 3])],
-        [helper.make_tensor_value_info("scores", onnx.TensorProto.FLOAT, ["h", "w"])],
-        [tensors.from_array(values, name) for name, values in constants.items()],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
-    serialised: bytes = model.SerializeToString()
-    return serialised
-
-
-class _Layer(nn.Module):
-    """A convolution, with normalisation and ReLU unless it is ``plain``."""
-
-    def __init__(self, inputs: int, outputs: int, side: int = 3, stride: int = 1, plain: bool = False) -> None:
-        super().__init__()
-        self.convolution = nn.Conv2d(inputs, outputs, side, stride, side // 2, bias=plain)
-        self.normalise = None if plain else nn.BatchNorm2d(outputs)
-
-    def forward(self, features: Tensor) -> Tensor:
-        convolved: Tensor = self.convolution(features)
-        return convolved if self.normalise is None else functional.relu(self.normalise(convolved))
-
-    def folded(self) -> tuple[Tensor, Tensor]:
-        """Return a kernel and a bias that do the work of the convolution and its normalisation."""
-        kernel, norm = self.convolution.weight, self.normalise
-        if norm is None or norm.running_var is None or norm.running_mean is None:
-            return kernel, torch.zeros(len(kernel)) if self.convolution.bias is None else self.convolution.bias
-        scale = norm.weight / (norm.running_var + norm.eps).sqrt()
-        return kernel * scale[:, None, None, None], norm.bias - norm.running_mean * scale
-
-
-class _Network(nn.Module):
-    """The network before its normalisation is folded: ``(n, 3, h, w)`` in [-0.5, 0.5] to logits ``(n, 1, h, w)``."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__()
-        self.stem = _Layer(3, plan.widths[0], stride=2)
-        self.resolutions = nn.ModuleList()
-        before = plan.widths[0]
-        for number, (width, repeats) in enumerate(zip(plan.widths, plan.repeats, strict=True)):
-            halving = [_Layer(before, width, stride=2)] if number else []
-            self.resolutions.append(nn.Sequential(*halving, *(_Layer(width, width) for _ in range(repeats))))
-            before = width
-        self.sides = nn.ModuleList(_Layer(width, plan.merged, side=1, plain=True) for width in plan.widths)
-        self.merges = nn.ModuleList(_Layer(plan.merged, plan.merged) for _ in plan.widths[:-1])
-        self.score = _Layer(plan.merged, 4, plain=True)
-        nn.init.normal_(self.score.convolution.weight, std=0.02)
-        nn.init.constant_(self.score.folded()[1], -1.0)  # contours are rare
-
-    def forward(self, photos: Tensor) -> Tensor:
-        features = self.stem(photos)
-        kept = []
-        for resolution in self.resolutions:
-            features = resolution(features)
-            kept.append(features)
-        merged = self.sides[-1](kept[-1])
-        for number in reversed(range(len(kept) - 1)):
-            larger = functional.interpolate(merged, scale_factor=2, mode="bilinear", align_corners=False)
-            merged = self.merges[number](functional.relu(larger + self.sides[number](kept[number])))
-        return functional.pixel_shuffle(self.score(merged), 2)
-
-    def layers(self) -> Iterator[tuple[str, _Layer]]:
-        """Yield every layer with its name in the graph."""
-        names = {"stem": "stem", "resolutions": "resolution", "sides": "side", "merges": "merge", "score": "score"}
-        for path, module in self.named_modules():
-            if isinstance(module, _Layer):
-                room, *places = path.split(".")
-                yield names[room] + "/".join(places), module
-
-
-@dataclass(frozen=True, eq=False)
-class _Batch:
-    """Crops ``(n, 3, side, side)``, annotators' share and teacher's score ``(n, side, side)``, and which are traced."""
-
-    photos: Tensor
-    share: Tensor
-    label: Tensor
-    is_traced: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class _Examples:
-    """Stacks ``(5, h, w)`` of bytes: red, green, blue, annotators' share, teacher's score; traced at each scale."""
-
-    traced: Sequence[Sequence[NDArray[np.uint8]]]
-    untraced: Sequence[NDArray[np.uint8]]
-
-    def draw(self, plan: Plan, rng: np.random.Generator) -> _Batch:
-        """Draw a batch: cropped anywhere, turned, mirrored and scaled a little, in other light."""
-        crops, traced = [], []
-        for _ in range(plan.batch):
-            is_traced = not self.untraced or rng.random() >= plan.untraced
-            if is_traced:
-                scales = self.traced[int(rng.integers(len(self.traced)))]
-                crops.append(_crop(scales[int(rng.integers(len(scales)))], plan.crop, rng.uniform(0.9, 1.15), rng))
-            else:
-                crops.append(
-                    _crop(self.untraced[int(rng.integers(len(self.untraced)))], plan.crop, rng.uniform(0.8, 1.1), rng)
-                )
-            traced.append(is_traced)
-        stacked = torch.cat(crops) / 255
-        light = torch.stack([_light(rng) for _ in crops])
-        photos = (stacked[:, :3] * light[:, :3, None, None] + light[:, 3:, None, None]).clamp(0, 1) - 0.5
-        return _Batch(
-            photos.contiguous(memory_format=torch.channels_last), stacked[:, 3], stacked[:, 4], torch.tensor(traced)
-        )
-
-
-def _loss(network: _Network, batch: _Batch) -> Tensor:
+def _loss(network: TrainedNetwork, batch: Batch) -> Tensor:
     logits = network(batch.photos)[:, 0]
     is_contour = (batch.share >= _AGREED).float()
     is_background = (batch.share <= _DISPUTED).float()
@@ -437,63 +240,6 @@ def _follow(kept: nn.Module, network: nn.Module, memory: float) -> None:
     with torch.no_grad():
         for mean, value in zip(kept.state_dict().values(), network.state_dict().values(), strict=True):
             mean.lerp_(value, 1 - memory) if mean.dtype.is_floating_point else mean.copy_(value)
-
-
-def _crop(stack: NDArray[np.uint8], side: int, zoom: float, rng: np.random.Generator) -> Tensor:
-    """Cut a square out of a stack, turned, perhaps mirrored: ``(1, 5, side, side)``."""
-    height, width = stack.shape[1:]
-    angle = np.deg2rad(rng.choice([0, 0, 90, 180, 270]) + rng.uniform(-15, 15) * (rng.random() < 0.5))
-    mirror = rng.choice([-1.0, 1.0])
-    half = side / 2 / zoom
-    x, y = (rng.uniform(min(half, length / 2), max(length - half, length / 2)) for length in (width, height))
-    cos, sin = np.cos(angle) * half, np.sin(angle) * half
-    # From the crop's coordinates in [-1, 1] to the stack's, first in pixels, then in its own [-1, 1].
-    turn = np.array([[mirror * cos, -sin, x], [mirror * sin, cos, y]]) * [[2 / width], [2 / height]] - [
-        [0, 0, 1],
-        [0, 0, 1],
-    ]
-    grid = functional.affine_grid(torch.from_numpy(turn[None]).float(), [1, 5, side, side], align_corners=False)
-    picture = torch.from_numpy(stack[None]).float()
-    return functional.grid_sample(picture, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
-
-
-def _light(rng: np.random.Generator) -> Tensor:
-    """Draw a factor for each colour and an offset for all: ``(4,)``."""
-    if rng.random() < 0.5:
-        return torch.tensor([1.0, 1.0, 1.0, 0.0])
-    factors = rng.uniform(0.7, 1.3) * (rng.uniform(0.85, 1.15, 3) if rng.random() < 0.4 else np.ones(3))
-    return torch.tensor([*factors, rng.uniform(-0.1, 0.1)], dtype=torch.float32)
-
-
-def _traced_pyramid(photo: TracedPhoto, label: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
-    height, width = label.shape
-    sizes = [(round(width * scale), round(height * scale)) for scale in _SCALES]
-    return [
-        _stack(_resized(photo.photo, size), _share_of_annotators(photo, size), _resized(label, size)) for size in sizes
-    ]
-
-
-def _stack(photo: NDArray[np.uint8], share: NDArray[np.float64] | None, label: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    shares = np.zeros(label.shape) if share is None else np.rint(255 * share)
-    return np.concatenate([photo.transpose(2, 0, 1), shares[None].astype(np.uint8), label[None]])
-
-
-def _share_of_annotators(photo: TracedPhoto, size: tuple[int, int] | None = None) -> NDArray[np.float64]:
-    """Return the share of annotators with a contour at each pixel or beside it, at a ``size`` of width and height."""
-    height, width = photo.contours.shape[1:]
-    if size in (None, (width, height)):
-        near = require("scipy.ndimage", "train").binary_dilation(photo.contours, np.ones((1, 3, 3)))
-        return np.asarray(near.mean(axis=0))
-    shares: NDArray[np.float64] = np.mean(
-        [_resized(np.uint8(255) * lines, size) > 64 for lines in photo.contours], axis=0
-    )
-    return shares
-
-
-def _resized(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
-    if pixels.shape[1::-1] == size:
-        return pixels
-    return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BOX))
 
 
 def _logit(share: NDArray[np.float64]) -> NDArray[np.float64]:
