@@ -35,7 +35,7 @@ def main():
         site = write_site(gallery, model, Path(folder) / "site", find_runtime()).folder
         server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=site))
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        photograph(f"http://127.0.0.1:{server.server_port}/", options)
+        photograph(f"http://127.0.0.1:{server.server_port}/", options, rehearsals=12)
         server.shutdown()
     sys.stdout.write(f"{options.out}\n")
 

@@ -6,6 +6,7 @@ So does the web component, on other pages.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import threading
 from contextlib import contextmanager
@@ -250,6 +251,22 @@ def test_a_person_with_a_phone_draws_and_finds(open_site, draw, sketch, photogra
     expect(viewer.get_by_role("img").first).to_have_js_property("complete", True)
     viewer.get_by_role("button", name="More like this").click()
     expect(page.locator("#hits .hit")).to_have_count(3)
+
+
+def test_an_open_hit_shows_its_original_if_the_site_knows_where_it_is(open_site, site, searcher, draw, sketch):
+    about = json.loads((site / "gallery" / "gallery.json").read_bytes())
+    picture = next(iter(searcher.by_category("cat", 1))).path
+    page = open_site()
+    page.route("**/gallery/gallery.json", lambda route: route.fulfill(json={**about, "originals": "originals/"}))
+    page.route("**/originals/**", lambda route: route.fulfill(path=picture))
+    page.reload()
+    draw(page, *sketch("cat"))
+    page.get_by_label("Label").select_option("house")
+    expect(page.locator("#hits .hit")).to_have_count(4)
+    page.locator("#hits button").first.click()
+    name = page.locator("#viewer-title").inner_text()
+    link = page.get_by_role("link", name="Open original")
+    expect(link).to_have_attribute("href", re.compile(f"/originals/house/{name.replace(' ', '%20')}$"))
 
 
 def test_on_another_page_a_drawing_finds_and_a_hit_is_chosen(open_site, example, searcher, photograph_page):

@@ -20,6 +20,7 @@ import numpy as np
 
 from sketchhash.errors import BadArgument, UnwritableState
 from sketchhash.gallery import OpenGallery, Searcher
+from sketchhash.gallery.copies import COPY_RADIUS
 from sketchhash.model import Calibration, Model
 from sketchhash.model.manifest import SKETCH_NETWORK
 from sketchhash.server import Service, searcher_service
@@ -162,6 +163,7 @@ def _write_gallery(folder: Path, service: Service, gallery: OpenGallery, model: 
         "ink": {"size": ink.size, "line_width": ink.line_width, "margin": ink.margin},
         "calibration": _coefficients(model.calibration),
         "metric_unit": unit,
+        "copy_radius": COPY_RADIUS,
         "pack_rows": PACK_ROWS,
         **asdict(packed),
     }

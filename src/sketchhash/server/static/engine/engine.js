@@ -21,7 +21,7 @@ import { SHAPE_BYTES, ShapeQuery } from "./shape.js";
  * What gallery.json says. The files of an edition lie in a folder of its name: no page mixes two of them.
  * @typedef {{ format: number, edition: string, network: string, runtime: string, gallery: import("../api.js").Gallery, originals: string | null,
  *   ink: import("./ink.js").Ink, calibration: import("./calibration.js").Coefficients | null, metric_unit: number,
- *   pack_rows: number, thumbnail_packs: number[], labels: string[], folders: string[] }} Site
+ *   copy_radius: number, pack_rows: number, thumbnail_packs: number[], labels: string[], folders: string[] }} Site
  * @typedef {{ name: string, kind: "photo" | "drawing", size: number, modified_at: string, indexed_at: string,
  *   width: number | null, height: number | null, hash: string }} Row
  * @typedef {{ by: "drawing", strokes: import("./ink.js").Strokes } | { by: "photo", id: number }
@@ -31,7 +31,6 @@ import { SHAPE_BYTES, ShapeQuery } from "./shape.js";
 const FORMAT = 1;
 /** Hits that are ordered by shape at least: many photos of a kind share one code. */
 const SHAPED = 1000;
-const COPY_RADIUS = 8;
 const WARM_UP = 8;
 /** What is said of a photo whose pack cannot be had. @type {Row} */
 const NOT_KEPT = { name: "", kind: "photo", size: 0, modified_at: "", indexed_at: "", width: null, height: null, hash: "" };
@@ -287,7 +286,7 @@ export class Engine {
       copy_of: /** @type {number | null} */ (null),
       kind: about[place].kind,
     }));
-    markCopies(hits, about.map(({ hash }) => hash));
+    markCopies(hits, about.map(({ hash }) => hash), this.site.copy_radius);
     const total = performance.now() - began;
     return {
       hits,
@@ -399,14 +398,15 @@ function startNetwork(files, { network, runtime }) {
  * Note for each hit that is a copy of a better one which that is.
  * @param {{ id: number, copy_of: number | null }[]} hits
  * @param {string[]} hashes in hexadecimal, "" for none
+ * @param {number} radius in how many bits the hashes of copies differ at most
  */
-function markCopies(hits, hashes) {
+function markCopies(hits, hashes, radius) {
   /** @type {{ id: number, hash: bigint }[]} */
   const first = [];
   hits.forEach((hit, place) => {
     const hash = BigInt(`0x${hashes[place] || 0}`);
     if (!hash) return;
-    const of = first.find((other) => bitCount(hash ^ other.hash) <= COPY_RADIUS);
+    const of = first.find((other) => bitCount(hash ^ other.hash) <= radius);
     if (of) hit.copy_of = of.id;
     else first.push({ id: hit.id, hash });
   });
