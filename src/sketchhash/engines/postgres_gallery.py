@@ -6,12 +6,12 @@ Each batch of changes is one transaction, and raises the revision, so that count
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from sketchhash.engines.addresses import Address
 from sketchhash.engines.engine_gallery import EngineGallery
 from sketchhash.engines.postgres import CodeTable, Database, packed
+from sketchhash.engines.postgres_writer import DETAIL_NAMES, THUMBNAILS, PostgresWriter, photo_row
 from sketchhash.errors import BadArgument, IncompatibleGallery
 from sketchhash.gallery.filters import Filter, LeftOut
-from sketchhash.gallery.photos import PhotoFile, PhotoKind, PhotoRecord, absolute, path_range
+from sketchhash.gallery.photos import PhotoRecord, absolute, path_range
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample
 from sketchhash.gallery.schema import PATIENCE, other_format
-from sketchhash.gallery.writer import DETAILS, Writer, retried
-from sketchhash.imaging.details import Details, moment_of
+from sketchhash.gallery.writer import DETAILS, retried
+from sketchhash.imaging.details import moment_of
 from sketchhash.index.protocol import Hits, Wanted
 from sketchhash.model import Model
 from sketchhash.tokens.shape import SHAPE_VERSION
@@ -81,10 +82,9 @@ _ADDITIONS = {
 }
 # The row that every change begins with: who has it is the only writer, so no two can wait for each other's tables.
 _TAKE_TURN = "UPDATE settings SET value = (value::bigint + 1)::text WHERE name = 'revision'"
-_DETAIL_NAMES = ("photo", *DETAILS.split(", "))
 # Galleries of before there were shapes, details, hashes or drawings have no such tables.
 _NO_SHAPES = "(SELECT NULL::bigint AS photo, 0 AS version, NULL::bytea AS shape WHERE FALSE) AS shapes"
-_NO_DETAILS = f"(SELECT {', '.join(f'NULL::bigint AS {name}' for name in _DETAIL_NAMES)} WHERE FALSE) AS details"
+_NO_DETAILS = f"(SELECT {', '.join(f'NULL::bigint AS {name}' for name in DETAIL_NAMES)} WHERE FALSE) AS details"
 _NO_HASHES = "(SELECT NULL::bigint AS photo, NULL::bytea AS hash WHERE FALSE) AS perceptual_hashes"
 _NO_DRAWINGS = "(SELECT NULL::bigint AS photo, NULL::bytea AS views WHERE FALSE) AS drawings"
 _ROWS = f"""
@@ -96,21 +96,6 @@ _ROWS = f"""
 _COUNTS = """
     SELECT count(*), max(indexed_at), count(taken_at), count(latitude), min(taken_at), max(taken_at), count(views)
     FROM photos LEFT JOIN {details} ON details.photo = id LEFT JOIN {drawings} ON drawings.photo = id
-"""
-_PUT = """
-    INSERT INTO photos (id, path, sha256, size, mtime_ns, label, indexed_at) VALUES (%s, %s, %s, %s, %s, %s, %s)
-"""
-_PUT_DETAILS = f"""
-    INSERT INTO details ({", ".join(_DETAIL_NAMES)}) VALUES ({", ".join(["%s"] * len(_DETAIL_NAMES))})
-"""
-_THUMBNAILS = "SELECT photo, jpeg FROM thumbnails WHERE photo = ANY(%s::bigint[])"
-# The greatest that there ever was, kept beside the rows: no id is used again.
-_NEW_ID = """
-    INSERT INTO settings (name, value)
-    VALUES ('last_id', (SELECT (coalesce(max(id), 0) + 1)::text FROM photos))
-    ON CONFLICT (name) DO UPDATE
-    SET value = (greatest(settings.value::bigint, (SELECT coalesce(max(id), 0) FROM photos)) + 1)::text
-    RETURNING value::bigint
 """
 _LABELS = """
     SELECT label, count(*) FROM photos WHERE label IS NOT NULL GROUP BY label ORDER BY label COLLATE "C"
@@ -246,18 +231,18 @@ class PostgresGallery(EngineGallery):
     def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
         """Return the rows of some ids, by id."""
         found = self._database.rows(f"{self.row_query} WHERE id = ANY(%s::bigint[])", list(ids))
-        return {columns[0]: _row(columns) for columns in found}
+        return {columns[0]: photo_row(columns) for columns in found}
 
     def pages(self) -> Iterator[list[PhotoRow]]:
         """Yield all rows, by id, in pages."""
         last = -(2**63)
         while page := self._database.rows(f"{self.row_query} WHERE id > %s ORDER BY id LIMIT %s", last, _PAGE):
-            yield [_row(columns) for columns in page]
+            yield [photo_row(columns) for columns in page]
             last = page[-1][0]
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the small JPEGs of some photos."""
-        return {photo: bytes(jpeg) for photo, jpeg in self._database.rows(_THUMBNAILS, list(ids))}
+        return {photo: bytes(jpeg) for photo, jpeg in self._database.rows(THUMBNAILS, list(ids))}
 
     @property
     def opener(self) -> Opener:
@@ -285,16 +270,16 @@ class PostgresGallery(EngineGallery):
         """Return the rows of the photos at some absolute paths."""
         names = [os.fsencode(path) for path in paths]
         found = self._database.rows(f"{self.row_query} WHERE path = ANY(%s::bytea[])", names)
-        return {row.photo.path: row for row in map(_row, found)}
+        return {row.photo.path: row for row in map(photo_row, found)}
 
     def within(self, place: Path) -> Iterator[PhotoRecord]:
         """Yield the photo at ``place``, or those at any depth below it."""
         found = self._database.rows(f"{self.row_query} WHERE path = %s", os.fsencode(absolute(place)))
-        yield from (_row(columns).photo for columns in found)
+        yield from (photo_row(columns).photo for columns in found)
         last, end = path_range(place)
         query = f"{self.row_query} WHERE path > %s AND path < %s ORDER BY path LIMIT %s"
         while page := self._database.rows(query, last, end, _PAGE):
-            yield from (_row(columns).photo for columns in page)
+            yield from (photo_row(columns).photo for columns in page)
             last = bytes(page[-1][1])
 
     def has_content(self, sha256: str) -> bool:
@@ -358,84 +343,6 @@ class PostgresGallery(EngineGallery):
         )
 
 
-class PostgresWriter(Writer):
-    """Changes a gallery inside a transaction; get one from `PostgresGallery.writing`."""
-
-    def __init__(self, gallery: PostgresGallery, connection: Any, cursor: Any) -> None:  # noqa: ANN401
-        """Write through a connection that is in a transaction."""
-        self._gallery = gallery
-        self._connection = connection
-        self._cursor = cursor
-
-    def find(self, files: Sequence[PhotoFile]) -> list[PhotoRow]:
-        """Return the rows at the path of any of the files, or with the content of any."""
-        paths, contents = [os.fsencode(file.path) for file in files], [bytes.fromhex(file.sha256) for file in files]
-        return self._rows("path = ANY(%s::bytea[]) OR sha256 = ANY(%s::bytea[])", paths, contents)
-
-    def rows(self, ids: Sequence[int]) -> dict[int, PhotoRow]:
-        """Return the rows of some ids, by id."""
-        return {row.photo.id: row for row in self._rows("id = ANY(%s::bigint[])", list(ids))}
-
-    def thumbnails(self, ids: Sequence[int]) -> dict[int, bytes]:
-        """Return the small JPEGs of some photos."""
-        return {photo: bytes(jpeg) for photo, jpeg in self._cursor.execute(_THUMBNAILS, [list(ids)]).fetchall()}
-
-    def new_id(self, file: PhotoFile) -> int:
-        """Return the next id; no other writer is at work."""
-        ((last,),) = self._cursor.execute(_NEW_ID).fetchall()
-        return int(last)
-
-    def put_rows(self, rows: Sequence[PhotoRow], thumbnails: Mapping[int, bytes]) -> None:
-        """Write rows; those with the same ids are replaced, and keep their thumbnails if none is given."""
-        if not rows:
-            return
-        gallery, cursor = self._gallery, self._cursor
-        ids = [row.photo.id for row in rows]
-        kept = self.thumbnails([each for each in ids if each not in thumbnails])
-        # Two photos may have exchanged their paths: the one that is not written yet makes room.
-        gone = "SELECT id FROM photos WHERE path = ANY(%s::bytea[])"
-        others = cursor.execute(gone, [[os.fsencode(row.photo.path) for row in rows]]).fetchall()
-        self.remove([*ids, *(photo for (photo,) in others)])
-        cursor.executemany(_PUT, [_columns(row.photo) for row in rows])
-        small = [(each, thumbnails.get(each) or kept.get(each)) for each in ids]
-        cursor.executemany("INSERT INTO thumbnails (photo, jpeg) VALUES (%s, %s)", [each for each in small if each[1]])
-        codes = np.frombuffer(b"".join(row.code for row in rows), dtype=np.uint8).reshape(len(rows), -1)
-        gallery.code_table.write(self._connection, ids, codes)
-        if gallery.keeps_shapes:
-            shapes = [(row.photo.id, SHAPE_VERSION, row.shape) for row in rows if row.shape is not None]
-            cursor.executemany("INSERT INTO shapes (photo, version, shape) VALUES (%s, %s, %s)", shapes)
-        if gallery.keeps_details:
-            details = [(row.photo.id, *row.details.columns()) for row in rows if row.details is not None]
-            cursor.executemany(_PUT_DETAILS, details)
-        if gallery.keeps_hashes:
-            hashes = [(row.photo.id, row.perceptual) for row in rows if row.perceptual is not None]
-            cursor.executemany("INSERT INTO perceptual_hashes (photo, hash) VALUES (%s, %s)", hashes)
-        if gallery.keeps_drawings:
-            drawings = [(row.photo.id, row.views) for row in rows if row.photo.kind == "drawing"]
-            cursor.executemany("INSERT INTO drawings (photo, views) VALUES (%s, %s)", drawings)
-
-    def remove(self, photos: Iterable[int]) -> int:
-        """Remove photos by id, and count those that were there."""
-        ids = list(photos)
-        for table, key in (("codes", "id"), ("thumbnails", "photo"), ("photos", "id")):
-            self._cursor.execute(f"DELETE FROM {table} WHERE {key} = ANY(%s::bigint[])", [ids])
-        return int(self._cursor.rowcount)
-
-    def start_over(self, model: Model) -> None:
-        """Remove every photo, and expect codes of ``model`` from now on."""
-        described = GalleryModel.of(model)
-        for table in ("codes", "thumbnails", "photos"):
-            self._cursor.execute(f"DELETE FROM {table}")
-        self._cursor.execute(f"ALTER TABLE codes ALTER COLUMN code TYPE bit({int(described.bits)})")
-        about = {"model": described.name, "fingerprint": described.fingerprint, "bits": str(described.bits)}
-        for name, value in about.items():
-            self._cursor.execute("UPDATE settings SET value = %s WHERE name = %s", [value, name])
-
-    def _rows(self, condition: str, *values: object) -> list[PhotoRow]:
-        found = self._cursor.execute(f"{self._gallery.row_query} WHERE {condition} ORDER BY id", values).fetchall()
-        return [_row(columns) for columns in found]
-
-
 def _code_table(database: Database, model: GalleryModel) -> CodeTable:
     return CodeTable(database, model.bits, hnsw=database.address.options.get("hnsw", "0") != "0")
 
@@ -453,26 +360,3 @@ def _where(only: Filter) -> tuple[str, list[object]]:
     conditions = only.conditions()
     written = " AND ".join(f"{column} {operator} %s" for column, operator, _ in conditions)
     return written or "TRUE", [value for _, _, value in conditions]
-
-
-def _columns(photo: PhotoRecord) -> tuple[object, ...]:
-    content = bytes.fromhex(photo.sha256)
-    return (photo.id, os.fsencode(photo.path), content, photo.size, photo.mtime_ns, photo.label, photo.indexed_at)
-
-
-def _row(columns: Sequence[Any]) -> PhotoRow:
-    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape, perceptual, views, *details = columns
-    when: datetime = indexed_at.astimezone(UTC)
-    place, kind = Path(os.fsdecode(bytes(path))), _kind(views)
-    return PhotoRow(
-        PhotoRecord(place, bytes(sha256).hex(), size, mtime_ns, label, kind, id=photo_id, indexed_at=when),
-        packed(code),
-        None if shape is None else bytes(shape),
-        None if details[-1] is None else Details.of_columns(details),  # all rows of details have sidecars
-        None if perceptual is None else bytes(perceptual),
-        bytes(views or b""),
-    )
-
-
-def _kind(views: bytes | None) -> PhotoKind:
-    return "photo" if views is None else "drawing"
