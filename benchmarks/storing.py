@@ -22,9 +22,9 @@ import typer
 from indexing import write_photos
 from sketchhash.engines import create_gallery
 from sketchhash.gallery import Progress, index_events
+from sketchhash.gallery.examining import Examined, Setup
 from sketchhash.gallery.protocol import OpenGallery
 from sketchhash.gallery.ray_workers import RayPool, RayWorkers
-from sketchhash.gallery.workers import Examined, Setup
 from sketchhash.gallery.writer import Task
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder

@@ -8,7 +8,17 @@ from PIL import Image
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
-from sketchhash.gallery import Failure, GalleryFile, Progress, Summary, Waiting, index_events, indexing, schema, workers
+from sketchhash.gallery import (
+    Failure,
+    GalleryFile,
+    Progress,
+    Summary,
+    Waiting,
+    examining,
+    index_events,
+    indexing,
+    schema,
+)
 from sketchhash.imaging import read_photo
 
 
@@ -25,8 +35,8 @@ def encoded(model, monkeypatch):
         calls.extend(photos)
         return original(model, photos)
 
-    original = workers._encode
-    monkeypatch.setattr(workers, "_encode", encode)
+    original = examining._encode
+    monkeypatch.setattr(examining, "_encode", encode)
     return calls
 
 
@@ -52,7 +62,7 @@ def test_large_photos_are_shrunk_before_they_wait_for_their_batch(gallery, model
 def test_a_second_run_opens_nothing(folder, photo, index, counts, monkeypatch):
     photo(folder / "a.png")
     index()
-    monkeypatch.setattr(workers, "read_file", None)
+    monkeypatch.setattr(examining, "read_file", None)
     assert counts(index()) == {"unchanged": 1}
 
 
@@ -206,13 +216,13 @@ def test_a_file_that_becomes_unreadable_keeps_its_photo(gallery, folder, photo, 
 
 def test_a_file_that_vanishes_or_turns_into_a_pipe_is_told(gallery, model, folder, photo):
     vanishing, turning = photo(folder / "a.png", 1), photo(folder / "b.png", 2)
-    tasks = [workers.Task(vanishing), workers.Task(turning)]
-    found = workers.examine(model, tasks, gallery.has_content)
+    tasks = [examining.Task(vanishing), examining.Task(turning)]
+    found = examining.examine(model, tasks, gallery.has_content)
     assert not any(isinstance(finding, Failure) for finding in found)
     vanishing.unlink()
     turning.unlink()
     os.mkfifo(turning)
-    assert workers.examine(model, tasks, gallery.has_content) == [
+    assert examining.examine(model, tasks, gallery.has_content) == [
         Failure(vanishing, "No such file or directory."),
         Failure(turning, "it is not a regular file."),
     ]
@@ -308,7 +318,7 @@ def test_a_copy_whose_original_is_removed_meanwhile_is_encoded(gallery, model, f
     photo(folder / "a.png")
     list(index_events(gallery, model, [folder]))
     copy = photo(folder / "b.png")
-    results = workers.examine(model, [workers.Task(copy)], gallery.has_content)
+    results = examining.examine(model, [examining.Task(copy)], gallery.has_content)
     with gallery.writing() as writer:
         writer.remove([1])
     storing = indexing._store(gallery, model, results, indexing._Tally())

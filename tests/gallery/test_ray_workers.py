@@ -15,8 +15,8 @@ from PIL import Image
 
 from sketchhash.errors import BadArgument, MissingExtra
 from sketchhash.gallery import Failure, GalleryFile, Progress, index_events
+from sketchhash.gallery.examining import KnownContents, Setup
 from sketchhash.gallery.ray_workers import RayPool, RayWorkers
-from sketchhash.gallery.workers import KnownContents, Setup
 
 pytestmark = pytest.mark.slow
 

@@ -58,7 +58,7 @@ def test_a_changed_sidecar_is_read_again_and_nothing_is_encoded(gallery, folder,
     path = photo(folder / "a.png")
     assert counts(index()) == {"added": 1}
     assert taken(gallery, path) is None
-    monkeypatch.setattr("sketchhash.gallery.workers.decode", None)
+    monkeypatch.setattr("sketchhash.gallery.examining.decode", None)
     sidecar = folder / "a.png.xmp"
     for date, moment in (("2021-05-06T07:08:09", datetime(2021, 5, 6, 7, 8, 9)), ("1999-01-01", datetime(1999, 1, 1))):
         sidecar.write_text(XMP.format(date=date))
@@ -85,7 +85,7 @@ def test_old_galleries_are_completed_without_encoding_again(gallery, folder, ind
         Image.new("RGB", (8, 6), (number, 0, 0)).save(path, exif=exif)
     index()
     gallery.rows("DELETE FROM details")  # as a migrated gallery is
-    monkeypatch.setattr("sketchhash.gallery.workers.decode", None)
+    monkeypatch.setattr("sketchhash.gallery.examining.decode", None)
     assert index().described == 40
     assert {taken(gallery, path) for path in paths} == {datetime(2023, 6, 24, 18, 30, 5)}
     assert counts(index()) == {"unchanged": 40}

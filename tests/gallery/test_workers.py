@@ -14,7 +14,8 @@ import pytest
 
 from sketchhash.errors import BadArgument, IncompatibleModel, SketchHashError
 from sketchhash.gallery import Failure, GalleryFile, Progress, index_events, workers
-from sketchhash.gallery.workers import KnownContents, Task, WorkerLost, WorkerProcesses, examine_in_order
+from sketchhash.gallery.examining import KnownContents
+from sketchhash.gallery.workers import Task, WorkerLost, WorkerProcesses, examine_in_order
 
 
 class FakePool:

@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from sketchhash.errors import BadArgument, BusyGallery, UnreadableImage
+from sketchhash.gallery.examining import Examined, Stored, examine
 from sketchhash.gallery.photos import Failure, Skipped, find_photos, is_gone, outermost
 from sketchhash.gallery.protocol import OpenGallery, PhotoRow
 from sketchhash.gallery.sidecars import SidecarFinder
 from sketchhash.gallery.upkeep import fill_hashes
-from sketchhash.gallery.workers import Examined, Stored, Workers, WorkerThreads, examine, examine_in_order
+from sketchhash.gallery.workers import Workers, WorkerThreads, examine_in_order
 from sketchhash.gallery.writer import Change, Encoded, Known, Task, Writer
 from sketchhash.model import Model
 

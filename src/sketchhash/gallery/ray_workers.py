@@ -20,8 +20,9 @@ from types import ModuleType
 from typing import Any
 
 from sketchhash.errors import BadArgument, SketchHashError, require
+from sketchhash.gallery.examining import Examined, Setup
 from sketchhash.gallery.protocol import OpenGallery
-from sketchhash.gallery.workers import Examined, Setup, WorkerLost, WorkerPool
+from sketchhash.gallery.workers import WorkerLost, WorkerPool
 from sketchhash.gallery.writer import Task
 from sketchhash.model import Model, read_manifest
 
