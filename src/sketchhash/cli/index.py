@@ -21,7 +21,7 @@ from sketchhash.cli.options import GalleryPlace, ModelFolder, default_gallery
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from sketchhash.gallery import Completing, Event, Progress, Summary, Workers
+    from sketchhash.gallery import Completing, Event, Labels, Progress, Summary, Workers
 
 
 class LabelSource(StrEnum):
@@ -30,10 +30,24 @@ class LabelSource(StrEnum):
     FOLDER = "folder"
 
 
+class Taken(StrEnum):
+    """What files are taken for."""
+
+    AUTO = "auto"
+    PHOTOS = "photos"
+    DRAWINGS = "drawings"
+
+
 def index(
-    places: Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of photos, or photos.")],
+    places: Annotated[
+        list[Path], typer.Argument(metavar="DIR", help="Folders of photos or drawings, or single files.")
+    ],
     gallery: GalleryPlace,
     model: ModelFolder = None,
+    taken: Annotated[
+        Taken,
+        typer.Option("--as", help="What the files are; auto tells photos from drawings, such as icons, by content."),
+    ] = Taken.AUTO,
     labels: Annotated[
         LabelSource | None, typer.Option(help="Label each photo with the name of the folder it lies in.")
     ] = None,
@@ -64,7 +78,8 @@ def index(
     encoders = _workers(model, workers, ray)
     with Gallery(gallery, model, reindex=reindex) as opened:
         run = opened.watch if watch else opened.index_events
-        events = run(*places, labels="folder" if labels else None, prune=prune, workers=encoders)
+        label_source: Labels | None = "folder" if labels else None
+        events = run(*places, labels=label_source, prune=prune, workers=encoders, taken_as=taken.value)
         try:
             list_failures = verbose or not len(opened)
             summary = _print_events(events) if json else show_indexing(events, list_failures)

@@ -36,12 +36,12 @@ from sketchhash.engines.milvus_rows import (
     DETAIL_NUMBERS,
     DETAIL_REALS,
     DETAIL_TEXTS,
+    DRAWING,
     HASH,
     NUMBERS,
     OVERVIEW_COLUMNS,
     SHAPE,
     TEXTS,
-    VIEWS,
     RowOverview,
     any_of,
     milvus_row,
@@ -95,8 +95,8 @@ class MilvusGallery(EngineGallery):
         self.keeps_shapes = SHAPE.keys() <= self._photo_rows.columns
         self.keeps_details = self._photo_rows.columns.issuperset(DETAIL_COLUMNS)
         self.keeps_hashes = HASH.keys() <= self._photo_rows.columns
-        self.keeps_drawings = VIEWS.keys() <= self._photo_rows.columns
-        named = ("code", *TEXTS, *SHAPE, *NUMBERS, *DETAIL_COLUMNS, *HASH, *VIEWS)
+        self.keeps_drawings = self._photo_rows.columns.issuperset(DRAWING)
+        named = ("code", *TEXTS, *SHAPE, *NUMBERS, *DETAIL_COLUMNS, *HASH, *DRAWING)
         self._columns = [name for name in named if name in self._photo_rows.columns]
         self._turn = Lock()
         self._overview: tuple[float, RowOverview] | None = None
@@ -297,7 +297,7 @@ class MilvusGallery(EngineGallery):
     def _read_all(self, oldest: float | None = _COUNTED_EVERY) -> RowOverview:
         """Read the gallery as a whole; what was read before may be ``oldest`` seconds old, or of any age if None."""
         columns = OVERVIEW_COLUMNS + (DATED_COLUMNS if self.keeps_details else ())
-        columns += tuple(VIEWS) if self.keeps_drawings else ()
+        columns += DRAWING if self.keeps_drawings else ()
         with self._turn:
             last = self._overview
             if last is None or (oldest is not None and monotonic() - last[0] >= oldest):
@@ -349,8 +349,8 @@ def _layout(address: Address, model: GalleryModel) -> CollectionLayout:
     about = json.dumps(described)
     return CollectionLayout(
         model.bits,
-        TEXTS | SHAPE | DETAIL_TEXTS | HASH | VIEWS,
-        (*NUMBERS, *DETAIL_NUMBERS),
+        TEXTS | SHAPE | DETAIL_TEXTS | HASH,
+        (*NUMBERS, *DETAIL_NUMBERS, *DRAWING),
         DETAIL_REALS,
         about,
         _KINDS[name],

@@ -35,7 +35,7 @@ DETAIL_REALS = ("latitude", "longitude")
 DETAIL_COLUMNS = (*DETAIL_TEXTS, *DETAIL_NUMBERS, *DETAIL_REALS)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 HASH = {"perceptual": 24}  # "" for none so far, and otherwise ":" and the hash in hexadecimal
-VIEWS = {"views": 8192}  # "" for a photo, and for a drawing ":" and its further codes in hexadecimal
+DRAWING = ("is_drawing",)  # 1 or 0
 OVERVIEW_COLUMNS = ("path", "label", "has_label", "indexed_at_us")
 DATED_COLUMNS = ("has_date", "has_place", "taken_at")
 _FLAGS = {"label": "has_label", "taken_at": "has_date", "latitude": "has_place", "longitude": "has_place"}
@@ -57,7 +57,7 @@ def milvus_row(row: PhotoRow) -> Row:
         "mtime_ns": photo.mtime_ns,
         "indexed_at_us": (photo.indexed_at - _EPOCH) // timedelta(microseconds=1),
         "perceptual": "" if row.perceptual is None else f":{row.perceptual.hex()}",
-        "views": f":{row.views.hex()}" if photo.kind == "drawing" else "",
+        "is_drawing": int(photo.kind == "drawing"),
         **_detail_columns(row.details),
     }
 
@@ -106,14 +106,13 @@ def _compared(condition: Condition) -> str:
 
 def photo_row(row: Row) -> PhotoRow:
     """Return the photo of a row; what an older collection has no column for is missing."""
-    is_drawing, views = row.get("views", "")[:1], row.get("views", "")[1:]
     photo = PhotoRecord(
         Path(os.fsdecode(name_of(row["path"]))),
         row["sha256"],
         row["size"],
         row["mtime_ns"],
         name_of(row["label"]).decode() if row["has_label"] else None,
-        "drawing" if is_drawing else "photo",
+        "drawing" if row.get("is_drawing") else "photo",
         id=row["id"],
         indexed_at=when_of(row["indexed_at_us"]),
     )
@@ -121,7 +120,7 @@ def photo_row(row: Row) -> PhotoRow:
     kept = b64decode(shape) if version == str(SHAPE_VERSION) else None
     is_hashed, perceptual = row.get("perceptual", "")[:1], row.get("perceptual", "")[1:]
     kept_hash = bytes.fromhex(perceptual) if is_hashed else None
-    return PhotoRow(photo, code_of(row), kept, _details(row), kept_hash, bytes.fromhex(views))
+    return PhotoRow(photo, code_of(row), kept, _details(row), kept_hash)
 
 
 def when_of(microseconds: int) -> datetime:
@@ -213,7 +212,7 @@ class RowOverview:
         self.ends = min(first, path), max(last, path)
         self.last_indexed_us = max(self.last_indexed_us or 0, row["indexed_at_us"])
         self.placed += row.get("has_place", 0)
-        self.drawings += bool(row.get("views"))
+        self.drawings += row.get("is_drawing", 0)
         if row.get("has_date"):
             self.dated += 1
             earliest, latest = self.taken or (row["taken_at"], row["taken_at"])

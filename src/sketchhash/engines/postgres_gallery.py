@@ -75,8 +75,7 @@ _ADDITIONS = {
         hash bytea NOT NULL
     )""",
     "drawings": """CREATE TABLE drawings (
-        photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE,
-        views bytea NOT NULL
+        photo bigint PRIMARY KEY REFERENCES photos ON DELETE CASCADE
     )""",
     "photos_by_content": "CREATE INDEX photos_by_content ON photos (sha256)",
 }
@@ -86,15 +85,16 @@ _TAKE_TURN = "UPDATE settings SET value = (value::bigint + 1)::text WHERE name =
 _NO_SHAPES = "(SELECT NULL::bigint AS photo, 0 AS version, NULL::bytea AS shape WHERE FALSE) AS shapes"
 _NO_DETAILS = f"(SELECT {', '.join(f'NULL::bigint AS {name}' for name in DETAIL_NAMES)} WHERE FALSE) AS details"
 _NO_HASHES = "(SELECT NULL::bigint AS photo, NULL::bytea AS hash WHERE FALSE) AS perceptual_hashes"
-_NO_DRAWINGS = "(SELECT NULL::bigint AS photo, NULL::bytea AS views WHERE FALSE) AS drawings"
+_NO_DRAWINGS = "(SELECT NULL::bigint AS photo WHERE FALSE) AS drawings"
 _ROWS = f"""
-    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape, hash, views, {DETAILS}
+    SELECT id, path, sha256, size, mtime_ns, label, indexed_at, code::text, shape, hash, drawings.photo, {DETAILS}
     FROM photos JOIN codes USING (id) LEFT JOIN {{shapes}} ON shapes.photo = id AND version = {SHAPE_VERSION}
     LEFT JOIN {{details}} ON details.photo = id LEFT JOIN {{hashes}} ON perceptual_hashes.photo = id
     LEFT JOIN {{drawings}} ON drawings.photo = id
 """
 _COUNTS = """
-    SELECT count(*), max(indexed_at), count(taken_at), count(latitude), min(taken_at), max(taken_at), count(views)
+    SELECT count(*), max(indexed_at), count(taken_at), count(latitude), min(taken_at), max(taken_at),
+        count(drawings.photo)
     FROM photos LEFT JOIN {details} ON details.photo = id LEFT JOIN {drawings} ON drawings.photo = id
 """
 _LABELS = """

@@ -92,8 +92,8 @@ class PostgresWriter(Writer):
             hashes = [(row.photo.id, row.perceptual) for row in rows if row.perceptual is not None]
             cursor.executemany("INSERT INTO perceptual_hashes (photo, hash) VALUES (%s, %s)", hashes)
         if gallery.keeps_drawings:
-            drawings = [(row.photo.id, row.views) for row in rows if row.photo.kind == "drawing"]
-            cursor.executemany("INSERT INTO drawings (photo, views) VALUES (%s, %s)", drawings)
+            drawings = [(row.photo.id,) for row in rows if row.photo.kind == "drawing"]
+            cursor.executemany("INSERT INTO drawings (photo) VALUES (%s)", drawings)
 
     def remove(self, photos: Iterable[int]) -> int:
         """Remove photos by id, and count those that were there."""
@@ -124,18 +124,14 @@ def _columns(photo: PhotoRecord) -> tuple[object, ...]:
 
 def photo_row(columns: Sequence[Any]) -> PhotoRow:
     """Return the photo of a row that the gallery's query found."""
-    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape, perceptual, views, *details = columns
+    photo_id, path, sha256, size, mtime_ns, label, indexed_at, code, shape, perceptual, drawing, *details = columns
     when: datetime = indexed_at.astimezone(UTC)
-    place, kind = Path(os.fsdecode(bytes(path))), _kind(views)
+    place = Path(os.fsdecode(bytes(path)))
+    kind: PhotoKind = "photo" if drawing is None else "drawing"
     return PhotoRow(
         PhotoRecord(place, bytes(sha256).hex(), size, mtime_ns, label, kind, id=photo_id, indexed_at=when),
         packed(code),
         None if shape is None else bytes(shape),
         None if details[-1] is None else Details.of_columns(details),  # all rows of details have sidecars
         None if perceptual is None else bytes(perceptual),
-        bytes(views or b""),
     )
-
-
-def _kind(views: bytes | None) -> PhotoKind:
-    return "photo" if views is None else "drawing"

@@ -22,7 +22,7 @@ from sketchhash.gallery.indexing import (
     index_events,
     require_places,
 )
-from sketchhash.gallery.photos import Failure, PhotoFile, PhotoKind, PhotoRecord
+from sketchhash.gallery.photos import Failure, PhotoFile, PhotoKind, PhotoRecord, TakenAs
 from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, OpenGallery, PhotoRow, Sample
 from sketchhash.gallery.search import Answer, Picture, Prepared, Query, Searcher
 from sketchhash.gallery.upkeep import Checked, PhotoProblem, fill_hashes, fill_shapes, verify
@@ -61,6 +61,7 @@ __all__ = [
     "Sample",
     "Searcher",
     "Summary",
+    "TakenAs",
     "Waiting",
     "Watching",
     "WorkerProcesses",

@@ -39,7 +39,7 @@ from sketchhash.tokens.shape import SHAPE_BYTES, SHAPE_VERSION, ShapeQuery
 _PAGE = 1000
 
 _COLUMNS = "path, sha256, size, mtime_ns, label, id, indexed_at"
-_VIEWS = "(SELECT views FROM drawings WHERE drawings.photo = id)"  # NULL for a photo
+_KIND = "CASE WHEN EXISTS (SELECT 1 FROM drawings WHERE drawings.photo = id) THEN 'drawing' ELSE 'photo' END"
 _NO_DETAILS = "(SELECT NULL AS photo, NULL AS taken_at, NULL AS latitude, NULL AS longitude WHERE FALSE) AS details"
 _THESE = "(SELECT value FROM json_each(?))"
 
@@ -292,12 +292,12 @@ class GalleryFile:
 
     def shown_with_hits(self, ids: Iterable[int]) -> dict[int, Shown]:
         """Return what is shown of some photos, by id."""
-        query = f"SELECT id, path, label, taken_at, {self._views} FROM {self._with_details} WHERE id IN {_THESE}"
+        query = f"SELECT id, path, label, taken_at, {self._kind} FROM {self._with_details} WHERE id IN {_THESE}"
         rows = self.rows(query, json.dumps(list(ids)))
         with valued(self.path):
             return {
-                photo: Shown(Path(os.fsdecode(path)), label, _taken(seconds), _kind(views))
-                for photo, path, label, seconds, views in rows
+                photo: Shown(Path(os.fsdecode(path)), label, _taken(seconds), kind)
+                for photo, path, label, seconds, kind in rows
             }
 
     @property
@@ -306,9 +306,9 @@ class GalleryFile:
         return f"photos LEFT JOIN {'details' if self.keeps_details else _NO_DETAILS} ON details.photo = id"
 
     @property
-    def _views(self) -> str:
-        """The views of a drawing, and NULL for a photo."""
-        return _VIEWS if self.keeps_drawings else "NULL"
+    def _kind(self) -> str:
+        """The kind of a photo, as SQL."""
+        return _KIND if self.keeps_drawings else "'photo'"
 
     def codes_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes ``(ids, bits // 8)`` of some photos, in the order given."""
@@ -452,15 +452,15 @@ class GalleryFile:
         """Return the rows that fulfil an SQL ``condition``."""
         shape = _SHAPE_OF if self.keeps_shapes else "NULL"
         perceptual = _HASH_OF if self.keeps_hashes else "NULL"
-        columns = f"{_COLUMNS}, {self._views}, coalesce(code, x''), {shape}, {perceptual}"
+        columns = f"{_COLUMNS}, {self._kind}, coalesce(code, x''), {shape}, {perceptual}"
         query = f"SELECT {columns} FROM photos LEFT JOIN codes ON photo = id WHERE {condition}"
         found = self.rows(query, *values)
         with valued(self.path):
             records = [_record(columns[:-3]) for columns in found]
             details = self.details([record.id for record in records])
             return [
-                PhotoRow(record, code, shape, details.get(record.id), perceptual, views or b"")
-                for record, (*_, views, code, shape, perceptual) in zip(records, found, strict=True)
+                PhotoRow(record, code, shape, details.get(record.id), perceptual)
+                for record, (*_, code, shape, perceptual) in zip(records, found, strict=True)
             ]
 
     def rows_of(self, ids: Sequence[int]) -> list[PhotoRow]:
@@ -535,18 +535,14 @@ class GalleryFile:
 
     def _records(self, condition: str, *values: object) -> list[PhotoRecord]:
         with valued(self.path):
-            query = f"SELECT {_COLUMNS}, {self._views} FROM photos WHERE {condition}"
+            query = f"SELECT {_COLUMNS}, {self._kind} FROM photos WHERE {condition}"
             return [_record(row) for row in self.rows(query, *values)]
 
 
 def _record(row: Sequence[Any]) -> PhotoRecord:
-    path, sha256, size, mtime_ns, label, photo_id, indexed_at, views = row
+    path, sha256, size, mtime_ns, label, photo_id, indexed_at, kind = row
     place, when = Path(os.fsdecode(path)), _when(indexed_at)
-    return PhotoRecord(place, sha256.hex(), size, mtime_ns, label, _kind(views), id=photo_id, indexed_at=when)
-
-
-def _kind(views: bytes | None) -> PhotoKind:
-    return "photo" if views is None else "drawing"
+    return PhotoRecord(place, sha256.hex(), size, mtime_ns, label, kind, id=photo_id, indexed_at=when)
 
 
 def _where(only: Filter) -> tuple[str, list[object]]:

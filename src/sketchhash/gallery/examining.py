@@ -6,8 +6,8 @@ the files comes back. Otherwise codes and thumbnails do, and the process that st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.errors import UnreadableImage
-from sketchhash.gallery.photos import Failure, PhotoFile, decode, read_file
+from sketchhash.gallery.packs import words_of
+from sketchhash.gallery.photos import Failure, PhotoFile, PhotoKind, decode, read_file
 from sketchhash.gallery.protocol import Opener, OpenGallery
 from sketchhash.gallery.sidecars import describe
 from sketchhash.gallery.writer import Change, Encoded, Known, Task, retried
-from sketchhash.imaging import decoders, perceptual_hash, thumbnail
+from sketchhash.imaging import Run, decoders, perceptual_hash, thumbnail
 from sketchhash.imaging.details import Details
+from sketchhash.imaging.drawings import DrawingPicture, drawing_reader, may_be_drawing, read_either
+from sketchhash.imaging.svg import is_svg
 from sketchhash.model import Model
-from sketchhash.tokens.shape import describe_contours
+from sketchhash.model.model import photo_reader
+from sketchhash.tokens.shape import describe_contours, describe_ink
 
 _PREFIX = 8  # bytes of a SHA-256
 
@@ -62,22 +66,76 @@ class KnownContents:
 def examine(model: Model, tasks: Iterable[Task], is_known: Callable[[str], bool]) -> list[Examined]:
     """Read and describe files, and encode those whose content, by its SHA-256, is not known."""
     results: list[Examined] = []
-    fresh: list[tuple[PhotoFile, Details, NDArray[np.uint8]]] = []
+    photos: list[tuple[PhotoFile, Details, NDArray[np.uint8]]] = []
+    drawings: list[tuple[PhotoFile, Details, DrawingPicture]] = []
     run = decoders.shared().run
     for task in tasks:
         try:
-            file, content = read_file(task.path, task.label)
-            if is_known(file.sha256):
-                results.append(Known(file, describe(content, task.sidecars, run), task))
+            file, content = read_file(task.path, task.label) if task.packed is None else task.packed.file(task.label)
+            # Whatever kind a picture is taken for, an SVG is a drawing, so one that is known is known as such.
+            if (task.kind is None or is_svg(content)) and is_known(file.sha256):
+                results.append(Known(_labelled(file, content), _described(task, content, run), task))
+                continue
+            picture = read_either_kind(content, model, task.kind, run)
+            details = _described(task, content, run)
+            if isinstance(picture, DrawingPicture):
+                file = replace(file, kind="drawing", label=file.label or words_of(file.path))
+                drawings.append((file, details, picture))
             else:
-                pixels = decode(content, model, run)
-                fresh.append((file, describe(content, task.sidecars, run), pixels))
+                photos.append((file, details, picture))
         except UnreadableImage as problem:
             results.append(Failure(task.path, str(problem)))
-    encodings = _encode(model, [pixels for _, _, pixels in fresh])
-    for (file, details, pixels), (code, shape) in zip(fresh, encodings, strict=True):
-        results.append(Encoded(file, details, code, thumbnail(pixels), shape, perceptual_hash(pixels)))
+    results += _encoded_photos(model, photos)
+    results += _encoded_drawings(model, drawings)
     return results
+
+
+def read_either_kind(
+    content: bytes, model: Model, kind: PhotoKind | None, run: Run
+) -> NDArray[np.uint8] | DrawingPicture:
+    """Decode a file as a photo or a drawing, as ``kind`` says or, if it is None, as its content looks.
+
+    Raises:
+        UnreadableImage: If it cannot be decoded. The text does not name the file: callers know it.
+    """
+    ink = model.manifest.ink
+    as_drawing = drawing_reader(ink.size, ink.style)
+    if kind is None and not is_svg(content) and not may_be_drawing(content):
+        kind = "photo"
+    if kind == "photo":
+        return decode(content, model, run)
+    try:
+        if kind == "drawing" or is_svg(content):
+            return DrawingPicture.of(run(as_drawing, content))
+        pixels = run(read_either, content, as_drawing, photo_reader(model.manifest))
+    except UnreadableImage as problem:
+        raise UnreadableImage(str(problem).partition("these bytes: ")[2] or str(problem)) from problem.__cause__
+    return DrawingPicture.of(pixels) if pixels.ndim == 1 else pixels
+
+
+def _labelled(file: PhotoFile, content: bytes) -> PhotoFile:
+    return replace(file, label=file.label or words_of(file.path), kind="drawing") if is_svg(content) else file
+
+
+def _described(task: Task, content: bytes, run: Run) -> Details:
+    if task.packed is not None:
+        return Details(description=task.packed.drawing.words or None)
+    return Details(sidecars=task.sidecars.stamp) if is_svg(content) else describe(content, task.sidecars, run)
+
+
+def _encoded_photos(model: Model, photos: Sequence[tuple[PhotoFile, Details, NDArray[np.uint8]]]) -> Iterator[Encoded]:
+    encodings = _encode(model, [pixels for _, _, pixels in photos])
+    for (file, details, pixels), (code, shape) in zip(photos, encodings, strict=True):
+        yield Encoded(file, details, code, thumbnail(pixels), shape, perceptual_hash(pixels))
+
+
+def _encoded_drawings(model: Model, drawings: Sequence[tuple[PhotoFile, Details, DrawingPicture]]) -> Iterator[Encoded]:
+    if not drawings:
+        return
+    codes = pack(model.encode_sketches(np.stack([picture.ink for _, _, picture in drawings])))
+    for (file, details, picture), code in zip(drawings, codes, strict=True):
+        # No perceptual hash: two icons that differ in a small sign are no copies of one another.
+        yield Encoded(file, details, code.tobytes(), thumbnail(picture.looks), describe_ink(picture.ink), b"")
 
 
 def examine_and_store(model: Model, tasks: Iterable[Task], gallery: OpenGallery) -> list[Examined]:

@@ -77,7 +77,7 @@ class FileWriter(Writer):
             if row.perceptual is not None:
                 run("INSERT INTO perceptual_hashes VALUES (?, ?)", photo.id, row.perceptual)
             if photo.kind == "drawing":
-                run("INSERT INTO drawings VALUES (?, ?)", photo.id, row.views)
+                run("INSERT INTO drawings VALUES (?)", photo.id)
 
     def remove(self, photos: Iterable[int]) -> int:
         """Remove photos by id, and count those that were there; their files are left alone."""

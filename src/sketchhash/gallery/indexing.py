@@ -24,12 +24,14 @@ from typing import Literal, TypeVar
 
 from sketchhash.errors import BadArgument, BusyGallery, UnreadableImage
 from sketchhash.gallery.examining import Examined, Stored, examine
-from sketchhash.gallery.photos import Failure, Skipped, find_photos, is_gone, outermost
+from sketchhash.gallery.packs import Packed, PackReader, words_of
+from sketchhash.gallery.photos import Failure, PhotoKind, Skipped, TakenAs, find_photos, is_gone, outermost
 from sketchhash.gallery.protocol import OpenGallery, PhotoRow
 from sketchhash.gallery.sidecars import SidecarFinder
 from sketchhash.gallery.upkeep import fill_hashes
 from sketchhash.gallery.workers import Workers, WorkerThreads, examine_in_order
 from sketchhash.gallery.writer import Change, Encoded, Known, Task, Writer
+from sketchhash.imaging import decoders
 from sketchhash.model import Model
 
 Labels = Literal["folder"]
@@ -112,6 +114,7 @@ def index(
     prune: bool = False,
     workers: Workers | None = None,
     progress: Callable[[Event], None] | None = None,
+    taken_as: TakenAs = "auto",
 ) -> Summary:
     """Bring the gallery up to date with all photos in and below ``places``, to the end.
 
@@ -123,12 +126,13 @@ def index(
         prune: Remove photos below ``places`` whose file is gone.
         workers: Where photos are read and encoded; on threads of this process if None.
         progress: Is called with every event, the summary included.
+        taken_as: What the files are: "photos", "drawings", such as icons, or "auto" to tell by their content.
 
     Raises:
         BadArgument: If a place is not there; a disk that is not mounted must not look like one without photos.
     """
     summary = Summary(0, 0, 0, 0, 0, ())
-    with closing(index_events(gallery, model, places, labels, prune, workers)) as events:
+    with closing(index_events(gallery, model, places, labels, prune, workers, taken_as)) as events:
         for event in events:
             if progress is not None:
                 progress(event)
@@ -144,13 +148,18 @@ def index_events(
     labels: Labels | None = None,
     prune: bool = False,
     workers: Workers | None = None,
+    taken_as: TakenAs = "auto",
 ) -> Generator[Event, None, None]:
     """Bring the gallery up to date as `index` does, one event at a time; the last one is the `Summary`."""
     require_places(places)
+    if taken_as == "drawings" and not gallery.keeps_drawings:
+        raise BadArgument(
+            f"The gallery {gallery.place} was made before there were drawings, and has no room for them. Make another."
+        )
     gallery.require(model)
     if workers is not None and workers.fingerprint != model.fingerprint:
         raise BadArgument("The workers have another model than this run: give them the same folder.")
-    return _index_all(gallery, model, places, labels, prune, workers)
+    return _index_all(gallery, model, places, labels, prune, workers, taken_as)
 
 
 def _index_all(
@@ -160,13 +169,14 @@ def _index_all(
     labels: Labels | None,
     prune: bool,
     workers: Workers | None,
+    taken_as: TakenAs,
 ) -> Generator[Event, None, None]:
     done, total = 0, len(gallery.without_hash(sys.maxsize))
     for hashes in fill_hashes(gallery):
         yield from _write(gallery, model, partial(_put_hashes, hashes=hashes))
         done += len(hashes)
         yield Completing(done, max(done, total))
-    for event in index_changes(gallery, model, places, labels, prune, workers):
+    for event in index_changes(gallery, model, places, labels, prune, workers, taken_as):
         if isinstance(event, Summary) and event.added + event.updated:
             gallery.settle()
         yield event
@@ -190,23 +200,27 @@ def index_changes(
     labels: Labels | None = None,
     prune: bool = False,
     workers: Workers | None = None,
+    taken_as: TakenAs = "auto",
 ) -> Generator[Event, None, None]:
     """Bring the gallery up to date with ``places``, of which some may be gone; see `index_events`."""
     tally = _Tally()
-    done, total = 0, sum(not isinstance(found, Skipped) for found in find_photos(places))
+    taken_as = taken_as if gallery.keeps_drawings else "photos"
+    done, total = 0, sum(not isinstance(found, Skipped) for found in find_photos(places, taken_as))
     yield Progress(done, total)
     pool = (workers or WorkerThreads(model, _THREADS)).start(gallery)
-    sifter = _Sifter(gallery, labels)
-    batches = (sifter.sift(batch) for batch in _batches(tally.count_skipped(find_photos(places))))
+    sifter = _Sifter(gallery, labels, taken_as)
+    packs = PackReader(decoders.shared().run)
+    found = packs.open_all(tally.count_skipped(find_photos(places, taken_as)))
+    batches = (sifter.sift(batch) for batch in _batches(found))
     with closing(examine_in_order(pool, batches)) as examined:
         for settled, results in examined:
             outcomes = settled + (yield from _store(gallery, model, results, tally))
             tally.count(outcomes)
             yield from (outcome for outcome in outcomes if isinstance(outcome, Failure))
             done += len(outcomes)
-            yield Progress(done, max(done, total), tally.encoded)
+            yield Progress(done, max(done, total + packs.packed), tally.encoded)
     if prune:
-        tally.count((yield from _prune(gallery, model, places)))
+        tally.count((yield from _prune(gallery, model, places, packs)))
     yield tally.summary()
 
 
@@ -253,32 +267,42 @@ class _Tally:
 class _Sifter:
     """Tells what must be examined from what is as it was."""
 
-    def __init__(self, gallery: OpenGallery, labels: Labels | None) -> None:
+    def __init__(self, gallery: OpenGallery, labels: Labels | None, taken_as: TakenAs) -> None:
         self._gallery = gallery
         self._labels = labels
+        kinds: Mapping[TakenAs, PhotoKind] = {"photos": "photo", "drawings": "drawing"}
+        self._kind = kinds.get(taken_as)
         self._keeps_details = gallery.keeps_details
         self._finder = SidecarFinder()
 
-    def sift(self, batch: Sequence[Path | Failure]) -> tuple[list[_Outcome], list[Task]]:
+    def sift(self, batch: Sequence[Path | Packed | Failure]) -> tuple[list[_Outcome], list[Task]]:
         """Return what is settled without opening files, and the files that must be examined."""
         settled: list[_Outcome] = [each for each in batch if isinstance(each, Failure)]
-        paths = [each for each in batch if isinstance(each, Path)]
-        known = self._gallery.photos_at(paths) if paths else {}
+        wanted = [self._task(each) for each in batch if not isinstance(each, Failure)]
+        known = self._gallery.photos_at([task.path for task in wanted]) if wanted else {}
         tasks: list[Task] = []
-        for path in paths:
-            task = Task(path, _folder_name(path) if self._labels == "folder" else None, self._finder.beside(path))
+        for task in wanted:
             try:
-                if path in known and self._is_unchanged(known[path], task):
+                if task.path in known and self._is_unchanged(known[task.path], task):
                     settled.append(Change.UNCHANGED)
                 else:
                     tasks.append(task)
             except UnreadableImage as problem:
-                settled.append(Failure(path, str(problem)))
+                settled.append(Failure(task.path, str(problem)))
         return settled, tasks
 
+    def _task(self, found: Path | Packed) -> Task:
+        path = found.path if isinstance(found, Packed) else found
+        label = _folder_name(path) if self._labels == "folder" else None
+        if isinstance(found, Packed):
+            return Task(path, label or words_of(path), kind="drawing", packed=found)
+        return Task(path, label, self._finder.beside(path), self._kind)
+
     def _is_unchanged(self, known: PhotoRow, task: Task) -> bool:
-        if task.label not in (None, known.photo.label):
+        if task.label not in (None, known.photo.label) or task.kind not in (None, known.photo.kind):
             return False
+        if task.packed is not None:
+            return (task.packed.size, task.packed.mtime_ns) == (known.photo.size, known.photo.mtime_ns)
         try:
             status = task.path.stat()
         except OSError as problem:
@@ -313,8 +337,15 @@ def _store(
     return outcomes
 
 
-def _prune(gallery: OpenGallery, model: Model, places: Iterable[Path]) -> Generator[Waiting, None, list[_Outcome]]:
-    gone = [photo.id for place in outermost(places) for photo in gallery.within(place) if is_gone(photo.path)]
+def _prune(
+    gallery: OpenGallery, model: Model, places: Iterable[Path], packs: PackReader
+) -> Generator[Waiting, None, list[_Outcome]]:
+    gone = [
+        photo.id
+        for place in outermost(places)
+        for photo in gallery.within(place)
+        if is_gone(photo.path) or packs.has_lost(photo.path)
+    ]
     for batch in _batches(iter(gone), _REMOVED_AT_ONCE):
         yield from _write(gallery, model, partial(_remove, photos=batch))
     return [Change.REMOVED] * len(gone)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -22,11 +22,15 @@ from numpy.typing import NDArray
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging import Limits, Run, run
-from sketchhash.imaging.formats import is_readable, missing_format
+from sketchhash.imaging.formats import ICON_PACK, drawn_format, is_readable, missing_format
+from sketchhash.imaging.packs import looks_like_pack
 from sketchhash.model import Model, read_photo_for
 
 PhotoKind = Literal["photo", "drawing"]
 """What a gallery holds: a photo was encoded by the image network, a drawing, such as an icon, by the sketch network."""
+
+TakenAs = Literal["photos", "drawings", "auto"]
+"""What files are taken for: all for photos, all for drawings, or each for what its content looks like."""
 
 _LIMITS = Limits()
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -84,15 +88,17 @@ class Skipped:
     form: str
 
 
-def find_photos(places: Iterable[Path]) -> Iterator[Path | Failure | Skipped]:
+def find_photos(places: Iterable[Path], taken_as: TakenAs = "photos") -> Iterator[Path | Failure | Skipped]:
     """Yield the files in and below ``places``, in the order of their names, and the folders that cannot be read.
 
-    Paths are absolute. A place may be a folder or a file; one that is not there holds nothing.
+    Paths are absolute. A place may be a folder or a file; one that is not there holds nothing. SVG files, fonts and
+    packs of icons are among them unless all are ``taken_as`` photos.
     """
+    by_name = _photo_by_name if taken_as == "photos" else _by_name
     for place in outermost(places):
         if place.is_dir():
-            yield from _walk(place)
-        elif place.is_file() and (found := _by_name(place, place.name)) is not None:
+            yield from _walk(place, by_name)
+        elif place.is_file() and (found := by_name(place, place.name)) is not None:
             yield found
 
 
@@ -121,10 +127,18 @@ def is_gone(path: Path) -> bool:
     """Tell whether no file is there any more; one that merely cannot be looked at counts as there."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return True
+    except NotADirectoryError:  # a drawing in a pack has the pack's path, and its name below that
+        return pack_of(path) is None
     except OSError:
         return False
+
+
+def pack_of(path: Path) -> Path | None:
+    """Return the font or the pack of icons that the drawing at a path is in; None if the path is not in such a file."""
+    form = drawn_format(path.parent.suffix.lower())
+    return path.parent if form is not None and path.parent.is_file() else None
 
 
 def read_file(path: Path, label: str | None = None) -> tuple[PhotoFile, bytes]:
@@ -175,7 +189,10 @@ def _open_without_waiting(path: str, _: int) -> int:
     return os.open(path, _OPEN_FLAGS)
 
 
-def _walk(top: Path) -> Iterator[Path | Failure | Skipped]:
+_ByName = Callable[[os.PathLike[str], str], Path | Skipped | None]
+
+
+def _walk(top: Path, by_name: _ByName) -> Iterator[Path | Failure | Skipped]:
     folders = [top]  # a stack: folders may be nested deeper than Python recurses
     while folders:
         folder = folders.pop()
@@ -187,12 +204,32 @@ def _walk(top: Path) -> Iterator[Path | Failure | Skipped]:
             continue
         folders += (Path(entry) for entry in reversed(entries) if entry.is_dir(follow_symlinks=False))
         for entry in entries:
-            photo = _by_name(entry, entry.name)
+            photo = by_name(entry, entry.name)
             if photo is not None and _is_file(entry):
                 yield photo
 
 
 def _by_name(place: os.PathLike[str], name: str) -> Path | Skipped | None:
+    """Return a file that is named like a photo, or holds drawings; None if it is neither."""
+    form = drawn_format(os.path.splitext(name)[1].lower())  # noqa: PTH122 - five times as fast
+    if form is None:
+        return _photo_by_name(place, name)
+    path = Path(place)
+    if form is ICON_PACK and not _is_pack(path):
+        return None
+    return path if form.is_installed else Skipped(path, form.name)
+
+
+def _is_pack(path: Path) -> bool:
+    """Tell whether a JSON file is a pack of icons; most are something else, and no business of ours."""
+    try:
+        with open_file(path) as file:
+            return looks_like_pack(file.read(_LIMITS.bytes))
+    except (OSError, UnreadableImage):
+        return False
+
+
+def _photo_by_name(place: os.PathLike[str], name: str) -> Path | Skipped | None:
     """Return a file that is named like a photo, None if it is not."""
     suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - five times as fast
     if is_readable(suffix):

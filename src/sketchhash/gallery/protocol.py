@@ -98,17 +98,13 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class PhotoRow:
-    """A photo, its packed code, and its shape, details and perceptual hash if it has any, as galleries copy them.
-
-    ``views`` are further packed codes of a drawing, one after the other.
-    """
+    """A photo, its packed code, and its shape, details and perceptual hash if it has any, as galleries copy them."""
 
     photo: PhotoRecord
     code: bytes
     shape: bytes | None = None
     details: Details | None = None
     perceptual: bytes | None = None
-    views: bytes = b""
 
     def digest(self) -> int:
         """Return a number that two rows share only if they are equal, but for one chance in 2**64."""
@@ -116,7 +112,7 @@ class PhotoRow:
         when = photo.indexed_at.isoformat()
         file = (os.fsencode(photo.path), photo.sha256, photo.size, photo.mtime_ns, photo.label, when)
         kept = (self.code, self.shape, self.details and self.details.columns(), self.perceptual)
-        drawn = (photo.kind, self.views) if photo.kind == "drawing" else ()
+        drawn = (photo.kind,) if photo.kind == "drawing" else ()  # photos keep the digests that they had
         written = repr((*file, *kept, *drawn)).encode("utf-8", "backslashreplace")
         return int.from_bytes(blake2b(written, digest_size=8).digest(), "big")
 

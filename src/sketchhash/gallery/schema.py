@@ -51,8 +51,8 @@ _DETAILS = (
 )
 # An empty hash is that of a picture of one colour; a photo without a row was indexed before there were any.
 _HASHES = "CREATE TABLE perceptual_hashes (photo INTEGER PRIMARY KEY, hash BLOB NOT NULL)"
-# A photo with a row is a drawing; ``views`` are its further codes.
-_DRAWINGS = "CREATE TABLE drawings (photo INTEGER PRIMARY KEY, views BLOB NOT NULL)"
+# A photo with a row is a drawing.
+_DRAWINGS = "CREATE TABLE drawings (photo INTEGER PRIMARY KEY)"
 _PHOTO_REMOVED_WITH_SHAPE = """CREATE TRIGGER photo_removed AFTER DELETE ON photos BEGIN
         DELETE FROM codes WHERE photo = OLD.id;
         DELETE FROM shapes WHERE photo = OLD.id;

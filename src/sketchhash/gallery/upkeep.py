@@ -13,9 +13,12 @@ import numpy as np
 
 from sketchhash.codes import sign, unpack
 from sketchhash.errors import BadArgument, DamagedState, UnreadableImage
-from sketchhash.gallery.photos import PhotoRecord, decode, is_gone, read_file
+from sketchhash.gallery.examining import read_either_kind
+from sketchhash.gallery.packs import read_drawn
+from sketchhash.gallery.photos import PhotoRecord, is_gone
 from sketchhash.gallery.protocol import OpenGallery
-from sketchhash.imaging import perceptual_hash, read_photo
+from sketchhash.imaging import perceptual_hash, read_photo, run
+from sketchhash.imaging.drawings import DrawingPicture
 from sketchhash.model import Model
 from sketchhash.tokens.shape import describe_contours
 
@@ -131,13 +134,13 @@ def _problems(gallery: OpenGallery, photo: PhotoRecord, model: Model | None) -> 
         yield PhotoProblem.FILE_GONE
         return
     try:
-        file, content = read_file(photo.path)
+        file, content = read_drawn(photo.path, run)
     except UnreadableImage:
         yield PhotoProblem.FILE_UNREADABLE
         return
     if file.sha256 != photo.sha256:
         yield PhotoProblem.FILE_CHANGED
-    elif has_code and model is not None and not _gives_code(model, content, gallery.code(photo.id)):
+    elif has_code and model is not None and not _gives_code(model, content, photo, gallery.code(photo.id)):
         yield PhotoProblem.OTHER_CODE
 
 
@@ -156,7 +159,11 @@ def _has_thumbnail(gallery: OpenGallery, photo: PhotoRecord) -> bool:
     return True
 
 
-def _gives_code(model: Model, content: bytes, code: bytes) -> bool:
-    values = model.encode_photos([decode(content, model)])
+def _gives_code(model: Model, content: bytes, photo: PhotoRecord, code: bytes) -> bool:
+    picture = read_either_kind(content, model, photo.kind, run)
+    if isinstance(picture, DrawingPicture):
+        values = model.encode_sketches(picture.ink[np.newaxis])
+    else:
+        values = model.encode_photos([picture])
     stored = unpack(np.frombuffer(code, dtype=np.uint8)[np.newaxis])
     return not bool(np.any((sign(values) != stored) & (np.abs(values) > _MARGIN)))

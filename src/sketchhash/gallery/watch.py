@@ -12,7 +12,7 @@ from threading import Thread
 from watchfiles import Change, watch
 
 from sketchhash.gallery.indexing import Event, Labels, Progress, Summary, Watching, index_changes, index_events
-from sketchhash.gallery.photos import Failure, outermost
+from sketchhash.gallery.photos import Failure, TakenAs, outermost
 from sketchhash.gallery.protocol import OpenGallery
 from sketchhash.gallery.workers import Workers
 from sketchhash.model import Model
@@ -27,13 +27,14 @@ def watch_folders(
     labels: Labels | None = None,
     prune: bool = False,
     workers: Workers | None = None,
+    taken_as: TakenAs = "auto",
 ) -> Generator[Event, None, None]:
     """Index all photos, then those that change, until the iterator is closed; see `index_events`.
 
     Only the first run uses the ``workers``: later there are few photos at a time. It ends when the iterator is closed:
     while nothing changes there is a `Watching` about twice a second.
     """
-    first_run = index_events(gallery, model, folders, labels, prune, workers)
+    first_run = index_events(gallery, model, folders, labels, prune, workers, taken_as)
     told: set[Failure] = set()
     unsettled: set[Path] = set()
     with closing(_changes(outermost(folders))) as changes:
@@ -42,9 +43,9 @@ def watch_folders(
         for places in changes:
             if places:
                 unsettled.update(place.parent for place in places)
-                yield from _remembering(told, index_changes(gallery, model, places, labels, prune))
+                yield from _remembering(told, index_changes(gallery, model, places, labels, prune, taken_as=taken_as))
             elif unsettled:
-                second_look = index_changes(gallery, model, _files_in(unsettled), labels)
+                second_look = index_changes(gallery, model, _files_in(unsettled), labels, taken_as=taken_as)
                 unsettled.clear()
                 yield from _remembering(told, (event for event in second_look if _is_news(event, told)))
             else:

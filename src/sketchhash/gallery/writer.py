@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from sketchhash.errors import BusyGallery
-from sketchhash.gallery.photos import PhotoFile, PhotoRecord, is_gone
+from sketchhash.gallery.packs import Packed
+from sketchhash.gallery.photos import PhotoFile, PhotoKind, PhotoRecord, is_gone
 from sketchhash.gallery.protocol import PhotoRow
 from sketchhash.gallery.sidecars import NO_SIDECARS, Sidecars
 from sketchhash.imaging.details import Details
@@ -49,11 +50,16 @@ class Change(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A file to examine, the label that its photo gets, and the sidecars that belong to it."""
+    """A file to examine, the label that its photo gets, and the sidecars that belong to it.
+
+    ``kind`` is what it is taken for, None if its content is to tell. A drawing of a pack comes with its content.
+    """
 
     path: Path
     label: str | None = None
     sidecars: Sidecars = NO_SIDECARS
+    kind: PhotoKind | None = None
+    packed: Packed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,6 @@ class Encoded:
     thumbnail: bytes
     shape: bytes | None
     perceptual: bytes | None = None
-    views: bytes = b""
 
 
 class Writer(ABC):
@@ -175,7 +180,8 @@ class _Batch:
     def take(self, result: Known | Encoded) -> Change | None:
         file = result.file
         here = next((row for row in self._rows.values() if row.photo.path == file.path), None)
-        if here is not None and here.photo.sha256 == file.sha256:
+        is_other_kind = isinstance(result, Encoded) and here is not None and here.photo.kind != file.kind
+        if here is not None and here.photo.sha256 == file.sha256 and not is_other_kind:
             is_news = result.details is not None and result.details != here.details
             self._move(here, result)
             return Change.DESCRIBED if is_news else Change.UNCHANGED
@@ -221,7 +227,7 @@ class _Batch:
     def _add(self, result: Encoded) -> None:
         photo = self._record(result.file)
         self._thumbnails[photo.id] = result.thumbnail
-        self._keep(PhotoRow(photo, result.code, result.shape, result.details, result.perceptual, result.views))
+        self._keep(PhotoRow(photo, result.code, result.shape, result.details, result.perceptual))
 
     def _record(self, file: PhotoFile) -> PhotoRecord:
         known = {field.name: getattr(file, field.name) for field in fields(PhotoFile)}

@@ -32,6 +32,7 @@ from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.formats import FORMATS, HEIC, JPEG_XL, RAW, Optional, is_heif, is_jpeg_xl, is_raw, passed_over
 from sketchhash.imaging.heif import with_thumbnail_first
 from sketchhash.imaging.structure import check_structure
+from sketchhash.imaging.svg import is_svg, render_svg
 
 # The largest sensors in common use give 60 to 100 megapixels, in files of up to some 80 MB; those of phones up to 200.
 MAX_PIXELS = 100_000_000
@@ -191,7 +192,7 @@ def opened(content: bytes, limits: Limits) -> Iterator[Image.Image]:
     except UnreadableImage:
         raise
     except UnidentifiedImageError as problem:
-        raise UnreadableImage(f"its content is none of {', '.join(FORMATS)}, HEIC, RAW.") from problem
+        raise UnreadableImage(f"its content is none of {', '.join(FORMATS)}, HEIC, RAW, SVG.") from problem
     except Image.DecompressionBombError as problem:
         raise UnreadableImage(f"it has more than {limits.pixels:,} pixels.") from problem
     except MemoryError as problem:
@@ -207,6 +208,8 @@ def _open(content: bytes) -> Image.Image:
     if is_heif(content):
         # Not over Pillow's own list of formats, which other programs in this process share.
         return cast(Image.Image, _needed(HEIC).HeifImageFile(io.BytesIO(content)))
+    if is_svg(content):
+        return render_svg(content)
     if is_jpeg_xl(content):
         _needed(JPEG_XL)  # it adds itself to Pillow's list
         return Image.open(io.BytesIO(content), formats=("JXL",))

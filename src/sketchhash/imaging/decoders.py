@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.decode import MAX_MEMORY
-from sketchhash.imaging.formats import FORMATS, HEIC, OPTIONAL
+from sketchhash.imaging.formats import DRAWN, FORMATS, HEIC, OPTIONAL
 
 SECONDS = 5.0
 
@@ -338,12 +338,13 @@ def _prepare_pillow() -> None:
     """Import what decodes, so that it counts as what the process started with, and let it use one thread."""
     for form in FORMATS:
         import_module(f"PIL.{form.title().replace('Webp', 'WebP')}ImagePlugin")
-    import_module("sketchhash.imaging.sketches")
+    import_module("sketchhash.imaging.drawings")
+    import_module("sketchhash.imaging.packs")
     # Each thread of a decoder claims addresses for its stack, many more than it uses.
     from PIL import AvifImagePlugin
 
     AvifImagePlugin.DEFAULT_MAX_THREADS = 1
-    modules = {form: import_module(form.module) for form in OPTIONAL if form.is_installed}
+    modules = {form: import_module(form.module) for form in (*OPTIONAL, *DRAWN) if form.is_installed}
     if HEIC in modules:
         modules[HEIC].options.DECODE_THREADS = 1
 

@@ -40,8 +40,16 @@ HEIC = Optional("HEIC", frozenset({".heic", ".heif", ".hif"}), "pi_heif", extra=
 RAW = Optional("RAW", frozenset({".arw", ".cr2", ".cr3", ".dng", ".nef", ".orf", ".raf", ".rw2"}), "rawpy", extra="raw")
 JPEG_XL = Optional("JPEG XL", frozenset({".jxl"}), "pillow_jxl", package="pillow-jxl-plugin")
 
+SVG = Optional("SVG", frozenset({".svg"}), "resvg_py", extra="drawings")
+FONT = Optional("fonts", frozenset({".otf", ".ttc", ".ttf", ".woff"}), "fontTools", extra="drawings")
+ICON_PACK = Optional("icon packs", frozenset({".json"}), "resvg_py", extra="drawings")
+
 OPTIONAL = (HEIC, RAW, JPEG_XL)
+DRAWN = (SVG, FONT, ICON_PACK)
+"""What holds drawings only, and is no photo."""
+
 _BY_SUFFIX = {suffix: form for form in OPTIONAL for suffix in form.suffixes}
+_DRAWN_BY_SUFFIX = {suffix: form for form in DRAWN for suffix in form.suffixes}
 
 
 def is_readable(suffix: str) -> bool:
@@ -55,21 +63,26 @@ def missing_format(suffix: str) -> str | None:
     return None if form is None or form.is_installed else form.name
 
 
+def drawn_format(suffix: str) -> Optional | None:
+    """Return what holds drawings only and is named so, None for anything else."""
+    return _DRAWN_BY_SUFFIX.get(suffix)
+
+
 def passed_over(skipped: Mapping[str, int]) -> str:
     """Say which formats were passed over, and what to type to read them; "" if none were.
 
     >>> passed_over({"HEIC": 1200, "RAW": 12}).partition(": ")[0]
     '1,200 HEIC and 12 RAW skipped'
     """
-    forms = [form for form in OPTIONAL if skipped.get(form.name)]
+    forms = [form for form in (*OPTIONAL, *DRAWN) if skipped.get(form.name)]
     counts = " and ".join(f"{skipped[form.name]:,} {form.name}" for form in forms)
     return f"{counts} skipped: {install_for(skipped)}" if forms else ""
 
 
 def install_for(skipped: Mapping[str, int]) -> str:
     """Return what to type to read the formats that were passed over; "" if none were."""
-    forms = [form for form in OPTIONAL if skipped.get(form.name)]
-    extras = ",".join(form.extra for form in forms if form.extra)
+    forms = [form for form in (*OPTIONAL, *DRAWN) if skipped.get(form.name)]
+    extras = ",".join(dict.fromkeys(form.extra for form in forms if form.extra))
     commands = [install_command(extras)] if extras else []
     commands += [f"pip install {form.package}" for form in forms if form.package]
     return "; ".join(commands)

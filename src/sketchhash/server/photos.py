@@ -16,16 +16,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 from sketchhash.errors import BadArgument, UnreadableImage
 from sketchhash.gallery import OpenGallery, PhotoRecord
-from sketchhash.gallery.photos import open_file
+from sketchhash.gallery.packs import read_drawn
+from sketchhash.gallery.photos import open_file, pack_of
 from sketchhash.gallery.sidecars import NO_SIDECARS, describe
 from sketchhash.imaging import Run, run
 from sketchhash.imaging.details import Details
 from sketchhash.imaging.photos import read_as_jpeg
+from sketchhash.imaging.svg import cleaned, is_svg
 from sketchhash.server.errors import NoSuchPhoto
 from sketchhash.server.schemas import DetailsAnswer
 
@@ -71,16 +74,30 @@ class Photos:
 
     def open(self, record: PhotoRecord) -> PictureFile:
         """Open the photo's file, which the caller closes."""
-        file = _open(record)
+        file = self._open(record)
         head = file.read(_SIGNATURE_BYTES)
         file.seek(0)
         shown = (kind for offset, signature, kind in _SHOWN_BY_BROWSERS if head[offset:].startswith(signature))
         return PictureFile(file, record.size, next(shown, None))
 
+    def svg(self, record: PhotoRecord) -> str:
+        """Return the SVG of a drawing, without scripts and references to other files.
+
+        Raises:
+            NoSuchPhoto: If it is none, or its file is not what was indexed.
+        """
+        content = self._read(record)
+        if not is_svg(content):
+            raise NoSuchPhoto(f"Photo {record.id} is no SVG.")
+        try:
+            return cleaned(content)
+        except UnreadableImage as error:
+            raise NoSuchPhoto(f"The SVG of drawing {record.id} cannot be read: {error}") from error
+
     def converted(self, record: PhotoRecord) -> bytes:
         """Return the photo as a JPEG that browsers show."""
         try:
-            return self._run(read_as_jpeg, _read(record), _LARGEST_CONVERTED).tobytes()
+            return self._run(read_as_jpeg, self._read(record), _LARGEST_CONVERTED).tobytes()
         except UnreadableImage as error:
             reason = str(error).removeprefix("Cannot read these bytes: ")
             raise NoSuchPhoto(f"Photo {record.id} cannot be shown: {reason}") from error
@@ -108,9 +125,25 @@ class Photos:
     def _described(self, record: PhotoRecord) -> Details:
         """Read what the file tells of a photo that was indexed before details were kept."""
         try:
-            return describe(_read(record), NO_SIDECARS, self._run)
+            return describe(self._read(record), NO_SIDECARS, self._run)
         except NoSuchPhoto:
             return Details()
+
+    def _read(self, record: PhotoRecord) -> bytes:
+        with self._open(record) as file:
+            return file.read()
+
+    def _open(self, record: PhotoRecord) -> BinaryIO:
+        """Open a photo's file, or the drawing of a pack as if it had one."""
+        if pack_of(record.path) is None:
+            return _open(record)
+        try:
+            file, content = read_drawn(record.path, self._run)
+        except UnreadableImage as error:
+            raise NoSuchPhoto(f"Drawing {record.id} cannot be read: {error} Index its pack again.") from error
+        if file.sha256 != record.sha256:
+            raise NoSuchPhoto(f"Drawing {record.id} has changed. Index its pack again.")
+        return BytesIO(content)
 
 
 @contextmanager
@@ -149,11 +182,6 @@ def folder_path(root: bytes, folder: str) -> Path:
 def display_name(name: bytes) -> str:
     r"""Decode a file name; bytes that are not UTF-8 become ``\xff``, and separators become slashes."""
     return name.decode("utf-8", "backslashreplace").replace(os.sep, "/")
-
-
-def _read(record: PhotoRecord) -> bytes:
-    with _open(record) as file:
-        return file.read(record.size)
 
 
 def _open(record: PhotoRecord) -> BinaryIO:

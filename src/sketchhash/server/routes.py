@@ -174,6 +174,12 @@ def photo_routes(service: Service) -> APIRouter:
         jpeg = await reading.run(partial(photos.thumbnail, photo_id))
         return Response(jpeg, media_type="image/jpeg", headers=headers)
 
+    @router.get("/svg", response_class=Response, responses={**_errors(404), 200: {"content": {"text/plain": {}}}})
+    async def svg(photo_id: PhotoId) -> Response:
+        """Send the SVG of a drawing as text, without scripts and references to other files."""
+        record = await reading.run(partial(photos.record, photo_id))
+        return Response(await service.pictures.run(partial(photos.svg, record)), media_type="text/plain")
+
     @router.get("/details", responses=_errors(404))
     async def details(photo_id: PhotoId) -> DetailsAnswer:
         """Return all that is known about the photo."""

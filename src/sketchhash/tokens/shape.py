@@ -69,10 +69,15 @@ def photo_ridges(scores: NDArray[np.float32]) -> Ridges:
 
 def describe_ridges(ridges: Ridges) -> bytes:
     """Return the shape of a photo from its `photo_ridges`."""
-    whole, box = photo_grids(ridges)
-    levels = np.rint(_LEVELS * np.sqrt(np.minimum(np.stack([whole, box]) / _GREATEST, 1))).astype(np.uint8)
-    packed: NDArray[np.uint8] = levels[0] | levels[1] << 4
-    return packed.tobytes()
+    return _packed(np.stack(photo_grids(ridges)))
+
+
+def describe_ink(ink: NDArray[np.uint8]) -> bytes:
+    """Return the shape of a drawing, `SHAPE_BYTES` long, from its ink ``(size, size)``, paper 255.
+
+    A drawing has no surroundings: the grids of all of it and of the thing in it are the same.
+    """
+    return _packed(np.stack([ink_grid(ink)] * 2))
 
 
 def photo_grids(ridges: Ridges) -> tuple[Grid, Grid]:
@@ -187,6 +192,12 @@ class ShapeQuery:
             + (box * box).astype(np.float32) @ self.wanted[GRID:]
         )
         return scores
+
+
+def _packed(grids: NDArray[np.float32]) -> bytes:
+    levels = np.rint(_LEVELS * np.sqrt(np.minimum(grids / _GREATEST, 1))).astype(np.uint8)
+    packed: NDArray[np.uint8] = levels[0] | levels[1] << 4
+    return packed.tobytes()
 
 
 def _box(ridges: Ridges) -> tuple[NDArray[np.float64], float]:
