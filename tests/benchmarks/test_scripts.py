@@ -5,6 +5,7 @@ NAMES = (
     "codes",
     "copies",
     "detectors",
+    "drawings",
     "engines",
     "formats",
     "indexing",

@@ -81,7 +81,7 @@ def test_date_folder_and_path_are_told_and_the_path_is_copied(viewer):
     )
     assert "%" not in viewer.inner_text()
     viewer.get_by_role("button", name="Copy path").click()
-    expect(viewer.get_by_text("Copied")).to_be_visible()
+    expect(viewer.get_by_role("button", name="Copied")).to_be_visible()
     assert viewer.page.evaluate("navigator.clipboard.readText()") == "2024/summer/IMG_0001.jpg"
 
 
@@ -92,7 +92,7 @@ def test_the_path_is_copied_where_the_browser_lends_no_clipboard(viewer):
         "addEventListener('copy', () => { window.copied = getSelection().toString() || document.activeElement.value; })"
     )
     viewer.get_by_role("button", name="Copy path").click()
-    expect(viewer.get_by_text("Copied")).to_be_visible()
+    expect(viewer.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("window.copied") == "2024/summer/IMG_0001.jpg"
 
 

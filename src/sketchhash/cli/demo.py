@@ -16,7 +16,7 @@ from sketchhash.cli.console import printable, write
 from sketchhash.cli.index import show_indexing
 from sketchhash.cli.options import ModelFolder
 from sketchhash.cli.serve import keep_products_on_one_thread, serve
-from sketchhash.errors import UnwritableState
+from sketchhash.errors import BadArgument, UnwritableState
 from sketchhash.files import user_cache
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ def demo(
         Path | None,
         typer.Option(metavar="DIR", exists=True, file_okay=False, help="The photos to show, in and below this folder."),
     ] = None,
+    icons: Annotated[
+        bool, typer.Option("--icons", help="Draw icons, and find them in an open set that is downloaded once.")
+    ] = False,
     model: ModelFolder = None,
     check: Annotated[
         bool, typer.Option("--check", help="Search with some drawings, print the hits and exit: needs no screen.")
@@ -42,7 +45,7 @@ def demo(
         Path | None, typer.Option(metavar="DIR", help="Where photos and their gallery are kept for the next time.")
     ] = None,
 ) -> None:
-    """Try searching by drawing, in your own photos, Tux Paint's stamps or synthetic ones; Ctrl-C stops it."""
+    """Try searching by drawing, in your own photos, Tux Paint's stamps or synthetic ones, or icons; Ctrl-C stops it."""
     keep_products_on_one_thread()
     from sketchhash.api import Gallery
     from sketchhash.model.folder import default_model_folder
@@ -52,9 +55,15 @@ def demo(
     if not check:
         listen("127.0.0.1", port).close()  # a port that is taken should show now, not after indexing
     try:
-        chosen = _choose(photos, (cache or user_cache()) / "demo")
+        chosen = _choose(photos, icons, (cache or user_cache()) / "demo")
         with redirect_stdout(sys.stderr), Gallery(chosen.gallery, folder, reindex=True) as gallery:
-            show_indexing(gallery.index_events(chosen.folder, labels="folder", prune=True), list_failures=False)
+            events = gallery.index_events(
+                chosen.folder,
+                labels=None if icons else "folder",
+                prune=True,
+                taken_as="drawings" if icons else "photos" if photos is None else "auto",
+            )
+            show_indexing(events, list_failures=False)
         if check:
             _check(chosen.gallery, folder)
         else:
@@ -74,10 +83,14 @@ class _Progress:
         return console.progress(name, steps)
 
 
-def _choose(folder: Path | None, shelf: Path) -> DemoPhotos:
-    from sketchhash.demo import choose_photos, own_photos
+def _choose(folder: Path | None, icons: bool, shelf: Path) -> DemoPhotos:
+    from sketchhash.demo import choose_icons, choose_photos, own_photos
 
+    if icons and folder is not None:
+        raise BadArgument("The demo shows icons or your photos: give --icons or --photos, not both.")
     try:
+        if icons:
+            return choose_icons(shelf, _Progress())
         return choose_photos(shelf, _Progress()) if folder is None else own_photos(folder, shelf)
     except OSError as problem:
         raise UnwritableState(

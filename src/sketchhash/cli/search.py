@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sketchhash.gallery import Answer, Hit, OpenGallery, Prepared, Searcher
-    from sketchhash.model import Model
 
 # A sheet is for looking at: hits beyond this many are printed but not painted.
 _PAINTED = 100
@@ -95,7 +94,7 @@ def search(
             values = searcher.encode(query)
             hits = searcher.by_values(values, k, only=only, rerank=rerank, asked=query)
         else:
-            hits = searcher.by_category(_known(category or "", loaded), k, only=only)
+            hits = searcher.by_category(_known(category or "", searcher), k, only=only)
         if not hits:
             _explain_no_hits(opened, label, gallery)
         order.apply(hits)
@@ -113,12 +112,15 @@ def search(
         write("\t".join(cells if hit.label is None else [*cells, printable(hit.label)]))
 
 
-def _known(word: str, model: Model) -> str:
-    """Return the category that a word means, and say so if it is another word; one that means none stays as it is."""
+def _known(word: str, searcher: Searcher) -> str:
+    """Return the category that a word means, and say so if it is another word; one that means none stays as it is.
+
+    So does one that is the name of a drawing.
+    """
     from sketchhash.words import find_categories
 
-    found = find_categories(word, model.manifest.categories)
-    if not found:
+    found = find_categories(word, searcher.model.manifest.categories)
+    if not found or searcher.names.meant(word, 1):
         return word
     if found[0] != word:
         say(f"{printable(word)} is taken for: {found[0]}" + (f" (or {', '.join(found[1:4])})" if found[1:] else ""))

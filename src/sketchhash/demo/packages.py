@@ -1,11 +1,11 @@
-"""Unpack a Debian package without installing it, which needs no rights; and folders that are complete or absent."""
+"""Download packages without installing them, which needs no rights; and folders that are complete or absent."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,6 +49,23 @@ def unpacked_package(package: str, beside: Path, free_bytes: int = 0) -> Iterato
             raise PackageUnavailable("apt-get downloaded nothing")
         _run(["dpkg-deb", "-x", archives[0], "files"], folder, _UNPACK_SECONDS)
         yield folder / "files"
+
+
+@contextmanager
+def downloaded(command: Sequence[str], pattern: str, beside: Path) -> Iterator[Path]:
+    """Run a command that downloads a package into its working folder, and yield the archive until the block ends.
+
+    Raises:
+        PackageUnavailable: If that fails, or gives no file of the ``pattern``.
+    """
+    if shutil.which(command[0]) is None:
+        raise PackageUnavailable(f"there is no {command[0]} on this system")
+    with scratch_folder(beside) as folder:
+        _run(list(command), folder, _DOWNLOAD_SECONDS)
+        archives = sorted(folder.glob(pattern))
+        if not archives:
+            raise PackageUnavailable(f"{command[0]} downloaded nothing")
+        yield archives[0]
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def own_photos(folder: Path, cache: Path) -> DemoPhotos:
         BadArgument: If there are none.
     """
     folder = absolute(folder)
-    if not any(isinstance(found, Path) for found in find_photos([folder])):
+    if not any(isinstance(found, Path) for found in find_photos([folder], "auto")):
         raise BadArgument(f"There are no photos in or below {folder}. Name another folder.")
     return DemoPhotos(folder, cache / f"photos-{sha256(fsencode(folder)).hexdigest()[:12]}.gallery")
 

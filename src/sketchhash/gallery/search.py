@@ -25,6 +25,7 @@ from sketchhash.codes import unpack
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 from sketchhash.gallery.copies import mark_copies
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
+from sketchhash.gallery.naming import DrawingNames
 from sketchhash.gallery.protocol import Hit, OpenGallery
 from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_recognised, read_sketch, run, share_of_ink
 from sketchhash.model import Calibration, Judgement, Model, QueryKind, Verdict
@@ -102,6 +103,7 @@ class Searcher:
         gallery.prepare_search(lasting)
         self.model = model
         self.gallery = gallery
+        self.names = DrawingNames(gallery)
         self._ink = model.manifest.ink
         self._style = self._ink.style
 
@@ -158,12 +160,20 @@ class Searcher:
         return self._judged(hits, k, only, partial(self._judge, values=values, asked=asked))
 
     def by_category(self, category: str, k: int = DEFAULT_K, *, only: Filter = EVERYTHING) -> Answer:
-        """Return the ``k`` photos nearest to a category that the model knows.
+        """Return drawings whose names have the category's words, and then the photos nearest to it, ``k`` in all.
+
+        A word that the model does not know finds drawings alone.
 
         Raises:
-            UnknownName: If the model does not know the category.
+            UnknownName: If the model does not know the category, and no drawing has such a name.
             BadArgument: If the model has no calibration, and so no vectors of categories.
         """
+        named = self.names.find(category, k, only)
+        if named:
+            is_known = category in self.model.manifest.categories and self.model.calibration is not None
+            others = self.gallery.search(self.values_of_category(category), k, only) if is_known else []
+            seen = {hit.id for hit in named}
+            return Answer([*named, *(hit for hit in others if hit.id not in seen)][:k])
         values = self.values_of_category(category)
         hits = self.gallery.search(values, max(k, JUDGED_HITS), only)
         return self._judged(hits, k, only, lambda calibration, codes: calibration.judge_category(category, codes))

@@ -19,7 +19,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageFilter
+from PIL import Image
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.decode import DEFAULT_LIMITS, Limits, fitted, open_picture
@@ -175,15 +175,19 @@ def _looks(picture: Image.Image) -> NDArray[np.uint8]:
 
 
 def _eroded(mask: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
-    return _filtered(mask, ImageFilter.MinFilter(3), reach)
+    """Keep what is set with all that is so near to it, across or down."""
+    kept: NDArray[np.bool_] = _count_near(mask, reach) == (2 * reach + 1) ** 2
+    return kept
 
 
 def _dilated(mask: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
-    return _filtered(mask, ImageFilter.MaxFilter(3), reach)
+    """Set all that is so near to what is set."""
+    return _count_near(mask, reach) > 0
 
 
-def _filtered(mask: NDArray[np.bool_], extreme: ImageFilter.RankFilter, times: int) -> NDArray[np.bool_]:
-    picture = Image.fromarray(mask.astype(np.uint8))
-    for _ in range(times):
-        picture = picture.filter(extreme)
-    return np.asarray(picture).astype(bool)
+def _count_near(mask: NDArray[np.bool_], reach: int) -> NDArray[np.int32]:
+    """Count what is set in the square around each pixel, by sums from the corner: its size takes no time."""
+    side = 2 * reach + 1
+    sums = np.pad(mask, (reach + 1, reach)).cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32)
+    counts: NDArray[np.int32] = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
+    return counts

@@ -45,6 +45,7 @@ from sketchhash.server.schemas import (
     Place,
     SearchAnswer,
     SearchOptions,
+    SvgAnswer,
     Word,
 )
 from sketchhash.server.search import SearchResult
@@ -60,6 +61,7 @@ _REVALIDATE = "private, no-cache"
 
 _CHARSETS = (b"utf-8", b"utf8", b"us-ascii", b"ascii")
 _MOST_FIELDS = 8
+_MOST_NAMES = 3  # of drawings, before the categories that a word means
 _FIELD_BYTES = 10_000
 
 # What JSON of the largest drawing has, with room for text that is nothing but commas and colons.
@@ -174,11 +176,11 @@ def photo_routes(service: Service) -> APIRouter:
         jpeg = await reading.run(partial(photos.thumbnail, photo_id))
         return Response(jpeg, media_type="image/jpeg", headers=headers)
 
-    @router.get("/svg", response_class=Response, responses={**_errors(404), 200: {"content": {"text/plain": {}}}})
-    async def svg(photo_id: PhotoId) -> Response:
-        """Send the SVG of a drawing as text, without scripts and references to other files."""
+    @router.get("/svg", responses=_errors(404))
+    async def svg(photo_id: PhotoId) -> SvgAnswer:
+        """Return the SVG of a drawing, without scripts and references to other files."""
         record = await reading.run(partial(photos.record, photo_id))
-        return Response(await service.pictures.run(partial(photos.svg, record)), media_type="text/plain")
+        return SvgAnswer(svg=await service.pictures.run(partial(photos.svg, record)))
 
     @router.get("/details", responses=_errors(404))
     async def details(photo_id: PhotoId) -> DetailsAnswer:
@@ -216,10 +218,15 @@ def suggestion_routes(service: Service) -> APIRouter:
 
     @router.get("/categories")
     async def categories(word: Annotated[Word | None, Query()] = None) -> list[CategoryAnswer]:
-        """List the categories that the model knows, or those that a word means, the nearest first."""
+        """List the categories that the model knows, or those that a word means, the nearest first.
+
+        A word also means the drawings of the gallery that have it in their names.
+        """
         known = service.model.categories
-        names = known if word is None else find_categories(word, known)
-        return [CategoryAnswer(category=name) for name in names]
+        if word is None:
+            return [CategoryAnswer(category=name) for name in known]
+        drawn = await service.inference.run(partial(service.finder.meanings, word, _MOST_NAMES))
+        return [CategoryAnswer(category=name) for name in dict.fromkeys([*drawn, *find_categories(word, known)])]
 
     @router.get("/examples")
     async def examples() -> list[ExampleAnswer]:

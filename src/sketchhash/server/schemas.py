@@ -175,6 +175,12 @@ class DetailsAnswer(BaseModel):
     description: str | None
 
 
+class SvgAnswer(BaseModel):
+    """The SVG of a drawing, as text."""
+
+    svg: str
+
+
 class FolderAnswer(BaseModel):
     """A folder, and the number of photos at any depth below it."""
 

@@ -94,7 +94,16 @@ class Finder:
         with watch.stage("search"):
             root, only = self._filter(query)
             hits = self._searcher.by_category(query.category, query.k, only=only)
-            return self._found(hits, self._searcher.values_of_category(query.category), root)
+            return self._found(hits, self._category_values(query.category), root)
+
+    def meanings(self, word: str, most: int) -> list[str]:
+        """Return at most so many names of drawings that a word means."""
+        return self._searcher.names.meant(word, most)
+
+    def _category_values(self, category: str) -> NDArray[Any]:
+        if category in self._searcher.model.manifest.categories and self._searcher.model.calibration is not None:
+            return self._searcher.values_of_category(category)
+        return np.ones(self._searcher.model.bits, dtype=np.int8)
 
     def find_similar(self, photo_id: int, query: SearchOptions, watch: Stopwatch) -> SearchResult:
         """Find other photos that look like one of the gallery."""

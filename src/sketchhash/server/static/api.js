@@ -45,6 +45,7 @@
  *   details: (id: number, signal: AbortSignal) => Promise<Details>,
  *   thumbnail: (id: number) => Promise<string>,
  *   original: (hit: Hit) => string | null,
+ *   svg?: (id: number, signal: AbortSignal) => Promise<{ svg: string }>,
  * }} BackEnd
  */
 

@@ -183,12 +183,14 @@ class HitCard {
     this.copies.title = isUnfolded ? `Hide ${counted}` : `Show ${counted} of this photo`;
     this.copies.ariaExpanded = String(isUnfolded);
     this.item.classList.toggle("is-copy", Boolean(hit.copy_of));
-    const name = tellingName(hit.name) || hit.label || "";
+    this.item.classList.toggle("is-drawing", hit.kind === "drawing");
+    const name = (hit.kind === "drawing" && hit.label) || tellingName(hit.name) || hit.label || "";
     this.name.textContent = name;
     this.name.hidden = !name;
     const path = [hit.folder, hit.name].filter(Boolean).join("/");
     this.button.title = hit.taken_at ? `${path}\n${asDate(hit.taken_at)}` : path;
-    this.button.ariaLabel = hit.likely ? `${name || hit.name}, good match` : name || hit.name;
+    const called = hit.kind === "drawing" ? `${name || hit.name}, drawing` : name || hit.name;
+    this.button.ariaLabel = hit.likely ? `${called}, good match` : called;
   }
 }
 

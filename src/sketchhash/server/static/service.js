@@ -18,6 +18,7 @@ export const service = {
   details: (id, signal) => call(`api/photos/${id}/details`, { signal }),
   thumbnail: async (id) => `api/photos/${id}/thumbnail?v=${edition}`,
   original: ({ id }) => `api/photos/${id}?v=${edition}`,
+  svg: (id, signal) => call(`api/photos/${id}/svg`, { signal }),
 };
 
 /**

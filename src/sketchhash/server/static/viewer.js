@@ -23,6 +23,8 @@ export class Viewer {
   #next = byId("viewer-next", HTMLButtonElement);
   #more = byId("viewer-more", HTMLButtonElement);
   #copy = byId("viewer-copy", HTMLButtonElement);
+  #copyName = byId("viewer-copy-name", HTMLButtonElement);
+  #copySvg = byId("viewer-copy-svg", HTMLButtonElement);
   #near = byId("viewer-near", HTMLButtonElement);
   #original = byId("viewer-original", HTMLAnchorElement);
   /** @type {readonly Hit[]} */
@@ -30,6 +32,7 @@ export class Viewer {
   #index = 0;
   #bits = 0;
   #path = "";
+  #svg = "";
   /** @type {import("./dates.js").Place | null} */
   #place = null;
   #request = new AbortController();
@@ -47,7 +50,9 @@ export class Viewer {
     this.#again.addEventListener("click", () => this.#show(this.#index));
     this.#more.addEventListener("click", () => this.#dialog.close("more"));
     this.#near.addEventListener("click", () => this.#dialog.close("near"));
-    this.#copy.addEventListener("click", () => this.#copyPath());
+    this.#copy.addEventListener("click", () => copyFrom(this.#copy, this.#path));
+    this.#copyName.addEventListener("click", () => copyFrom(this.#copyName, nameOf(this.#hits[this.#index])));
+    this.#copySvg.addEventListener("click", () => copyFrom(this.#copySvg, this.#svg));
     this.#dialog.addEventListener("keydown", (event) => this.#onKey(event));
     this.#dialog.addEventListener("close", () => {
       this.#request.abort();
@@ -93,6 +98,7 @@ export class Viewer {
     this.#dialog.classList.remove("is-missing");
     this.#isReached = this.#describe(hit, this.#request.signal);
     void this.#showPicture(hit, this.#request.signal);
+    void this.#offerSvg(hit, this.#request.signal);
     this.#picture.alt = hit.label ? `${hit.label}: ${hit.name}` : hit.name;
     this.#title.textContent = hit.name;
     this.#previous.disabled = index === 0;
@@ -151,9 +157,20 @@ export class Viewer {
     }
   }
 
-  async #copyPath() {
-    this.#copy.classList.toggle("is-done", await copyText(this.#path));
-    setTimeout(() => this.#copy.classList.remove("is-done"), COPIED_MS);
+  /**
+   * Offer the name of a drawing to copy, and its SVG if it has one.
+   * @param {Hit} hit
+   * @param {AbortSignal} signal
+   */
+  async #offerSvg(hit, signal) {
+    this.#copy.hidden = hit.kind === "drawing";
+    this.#copyName.hidden = hit.kind !== "drawing";
+    this.#copySvg.hidden = true;
+    if (hit.kind !== "drawing" || !backEnd.svg) return;
+    const answer = await backEnd.svg(hit.id, signal).catch(() => null);
+    if (signal.aborted || !answer) return;
+    this.#svg = answer.svg;
+    this.#copySvg.hidden = false;
   }
 
   /** @param {AbortSignal} signal */
@@ -167,6 +184,17 @@ export class Viewer {
     this.#dialog.classList.remove("is-loading");
     this.#dialog.classList.add("is-missing");
   }
+}
+
+/** Copy a text and say so on the button. @param {HTMLButtonElement} button @param {string} text */
+async function copyFrom(button, text) {
+  button.classList.toggle("is-done", await copyText(text));
+  setTimeout(() => button.classList.remove("is-done"), COPIED_MS);
+}
+
+/** Return what people call an icon: its file's name without the ending. @param {Hit} hit */
+function nameOf(hit) {
+  return hit.name.replace(/\.\w{2,5}$/, "");
 }
 
 /** @param {Details} details @returns {[string, string]} */
