@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -53,12 +54,23 @@ def pretrain(
             stage = f"pre-training on {inputs.kind}" + (f", cycle {cycle + 1}" if cycle else "")
             checkpoint = path.with_suffix(".checkpoint")
             targets = image_classes() if image_classes is not None and steps.imagenet_weight else None
+            before = deepcopy(net.trunk.state_dict())
             _train(net, inputs, categories, steps, seed, stage, checkpoint, processes, progress, targets)
+            _mix(net.trunk, before, steps.kept_share)
             if processes.is_first:
                 write_weights(path, net)
                 checkpoint.unlink(missing_ok=True)
             processes.wait()
         net.load_state_dict(read_weights(path))
+
+
+def _mix(trunk: nn.Module, before: Mapping[str, Tensor], kept_share: float) -> None:
+    """Move weights and batch statistics back towards those ``before``, by this share of the way; counts stay."""
+    mixed = {
+        name: torch.lerp(value, before[name], kept_share) if value.is_floating_point() else value
+        for name, value in trunk.state_dict().items()
+    }
+    trunk.load_state_dict(mixed)
 
 
 def _train(

@@ -37,6 +37,7 @@ _ADDED_LATER = {  # with what was done before they were added
     "averaging": 0.0,
     "frozen_blocks": 0,
     "imagenet_weight": 0.0,
+    "kept_share": 0.0,
     "stroke_redraws": 0,
     "fewest_photos": 0,
     "second_threshold": 0.0,
@@ -59,7 +60,9 @@ class Steps:
     size. With ``averaging``, pre-training ends with an exponential average of the weights, which keeps this share of
     itself at each step. The stem and the first ``frozen_blocks`` blocks of an EfficientNet stay as they are, which
     halves the time of a step. With ``imagenet_weight``, C2 also learns to predict, for each category with photos, what
-    ImageNet's classifier says of them.
+    ImageNet's classifier says of them. A trunk that learns on ends between what it was and what it learned, at
+    ``kept_share`` of the former: such a mean knows more than either (Wortsman et al., Robust fine-tuning of zero-shot
+    models, CVPR 2022).
     """
 
     epochs: int
@@ -76,12 +79,13 @@ class Steps:
     averaging: float = 0.0
     frozen_blocks: int = 0
     imagenet_weight: float = 0.0
+    kept_share: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse numbers no stage can run with."""
         counts = self.epochs >= 0 and self.batch >= 1 and self.cycles >= 1 and self.frozen_blocks >= 0
-        shares = 0 <= self.decay <= 1 and 0 <= self.averaging < 1 and self.imagenet_weight >= 0
-        if not counts or not shares or self.learning_rate <= 0:
+        shares = 0 <= self.decay <= 1 and 0 <= self.averaging < 1 and 0 <= self.kept_share < 1
+        if not counts or not shares or self.imagenet_weight < 0 or self.learning_rate <= 0:
             raise BadArgument(f"No stage can run with these numbers: {self}.")
         if self.optimiser not in _OPTIMISERS:
             raise UnknownName("optimiser", self.optimiser, _OPTIMISERS)

@@ -234,8 +234,8 @@ def test_balanced_sampling_shows_small_groups_and_categories_more_often():
     assert len(rows) == 25
 
 
-@pytest.mark.parametrize("change", [{"averaging": 0.5}, {"balanced_sampling": True}], ids=str)
-def test_pretraining_with_averaged_weights_or_balanced_sampling_can_be_interrupted(change, run, dataset, tmp_path):
+@pytest.mark.parametrize("change", [{"averaging": 0.5}, {"balanced_sampling": True}, {"kept_share": 0.5}], ids=str)
+def test_pretraining_with_other_steps_can_be_interrupted(change, run, dataset, tmp_path):
     recipe = replace(QUICK, pretrain_sketches=replace(QUICK.pretrain_sketches, **change))
     undisturbed = run(recipe, name="whole").network
     shutil.rmtree(tmp_path / "cache" / "pretrained")
@@ -244,6 +244,21 @@ def test_pretraining_with_averaged_weights_or_balanced_sampling_can_be_interrupt
     resumed = run(recipe, name="broken", resume=True).network
     assert weights_hash(resumed) == weights_hash(undisturbed)
     assert weights_hash(run(QUICK, name="plain").network) != weights_hash(undisturbed)
+
+
+def test_a_trunk_ends_between_what_it_was_and_what_it_learned(dataset, tmp_path):
+    trunks = {}
+    for share in (0.0, 0.25):
+        network = build_network(network_spec("tiny", 8), 0)
+        before = {name: weights.clone() for name, weights in network.c2.trunk.state_dict().items()}
+        steps = replace(QUICK.pretrain_sketches, kept_share=share)
+        lesson = NetworkInputs(dataset, network, QUICK, 0, tmp_path, Silent()).pretraining_sketches(dataset.sketches)
+        pretrain(network.c2, lesson, 4, steps, 0, tmp_path, Processes(), Silent())
+        trunks[share] = network.c2.trunk.state_dict()
+    for name, learned in trunks[0.0].items():
+        if learned.is_floating_point():
+            torch.testing.assert_close(trunks[0.25][name], 0.75 * learned + 0.25 * before[name])
+    assert not torch.equal(trunks[0.25]["conv1.weight"], trunks[0.0]["conv1.weight"])
 
 
 def test_frozen_blocks_stay_as_they_are(dataset, tmp_path):
