@@ -256,7 +256,7 @@ def test_a_person_with_a_phone_draws_and_finds(open_site, draw, sketch, photogra
 def test_an_open_hit_shows_its_original_if_the_site_knows_where_it_is(open_site, site, searcher, draw, sketch):
     about = json.loads((site / "gallery" / "gallery.json").read_bytes())
     picture = next(iter(searcher.by_category("cat", 1))).path
-    page = open_site()
+    page = open_site(service_workers="block")  # what it fetches would not come by the routes below
     page.route("**/gallery/gallery.json", lambda route: route.fulfill(json={**about, "originals": "originals/"}))
     page.route("**/originals/**", lambda route: route.fulfill(path=picture))
     page.reload()

@@ -27,7 +27,7 @@ ENTRIES = [Entry(DSH, 16), Entry("trunk-ridge", 16), Entry("trunk-cca", 8)]
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     """Return a function that runs a small study."""
-    monkeypatch.setattr("sketchhash.dsh.training.words.embed", lambda names, source: np.eye(len(names), 8))
+    monkeypatch.setattr("sketchhash.dsh.training.words.embed", lambda names, source, path: np.eye(len(names), 8))
     (tmp_path / "quick.toml").write_text(QUICK)
     world = synthetic.load(12, 10, categories=("key", "snowman", "umbrella"), size=64)
     options = {"seed": 0, "queries": 4, "cache": tmp_path / "cache", "progress": Silent()}

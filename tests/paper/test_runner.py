@@ -195,7 +195,7 @@ def test_a_recipe_that_trains_its_trunks_is_refused(world, tmp_path):
 
 @pytest.mark.slow
 def test_a_training_is_shared_by_comparisons(make_bench, tmp_path, monkeypatch):
-    monkeypatch.setattr("sketchhash.dsh.training.words.embed", lambda names, source: np.eye(len(names), 8))
+    monkeypatch.setattr("sketchhash.dsh.training.words.embed", lambda names, source, path: np.eye(len(names), 8))
     first = run_one(make_bench(), tmp_path / "results", Entry("dsh", 16))
     again = run_one(make_bench(), tmp_path / "other", Entry("dsh", 16))
     assert again.record.scores == first.record.scores

@@ -55,7 +55,7 @@ def test_the_discrete_steps_never_raise_the_objective(recipe, dataset, tmp_path)
     network = job.network()
     inputs = training.prepare(job, network, tmp_path, Silent(), Processes())
     training_set = training._training_set(inputs, parts, [0, 1, 2, 3])
-    problem = training._problem(recipe, dataset.categories, BITS, training_set)
+    problem = training._problem(recipe, training._word_vectors(recipe, dataset.categories), BITS, training_set)
     hashing = Trainer(network, training_set, problem, recipe.hashing, 1, 0, Processes())
 
     def total():
