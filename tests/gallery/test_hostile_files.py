@@ -68,7 +68,7 @@ BROKEN = {
     "giant header.png": (png(2**31 - 1, 2**31 - 1, bytes(10)), "pixels"),
     "giant header.bmp": (bmp_with_size(2**31 - 1, 2**31 - 1), "pixels"),
     "flat.bmp": (bmp_with_size(0, 0), "its content is"),
-    "page.svg.png": (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "its content is none of"),
+    "page.html.png": (b"<!doctype html><title>Photos</title>", "its content is none of"),
     "program.eps.jpg": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "its content is none of"),
 }
 
