@@ -30,7 +30,7 @@ def asked(open_page, service):
 def test_months_are_chosen_and_photos_without_a_date_are_counted(asked, service):
     expect(asked.locator("#when-shown")).to_have_text("any time")
     move(asked, "when-first", 10)
-    expect(asked.locator("#note")).to_contain_text("6 photos have no date and are left out.")
+    expect(asked.locator("#note")).to_contain_text("6 have no date and are left out.")
     assert service.searches[-1]["after"] == "2022-11"
     assert service.searches[-1]["before"] is None
     move(asked, "when-last", -100)  # pushes the other end

@@ -40,9 +40,11 @@ def test_an_icon_is_drawn_found_and_copied_as_svg_or_by_its_name(browser, addres
     complaints = []
     page.on("console", lambda message: complaints.append(message.text))
     page.goto(address)
-    expect(page.get_by_text("3 photos")).to_be_visible()
+    expect(page.locator("#gallery-size")).to_have_text("3 drawings")
     draw(page, CIRCLE)
     expect(page.locator("#hits .hit")).to_have_count(3)
+    expect(page.get_by_role("heading", name="Nearest drawings")).to_be_visible()
+    expect(page.locator("#code-caption")).to_contain_text("compared with 3 drawings in")
     page.get_by_role("button", name="arrow left, drawing").click()
     viewer = page.get_by_role("dialog")
     expect(viewer.get_by_role("button", name="Copy path")).to_be_hidden()
@@ -54,6 +56,20 @@ def test_an_icon_is_drawn_found_and_copied_as_svg_or_by_its_name(browser, addres
     page.wait_for_function("navigator.clipboard.readText().then((text) => text === 'arrow-left')")
     assert complaints == []
     context.close()
+
+
+def test_what_a_gallery_holds_is_counted_by_kind(page):
+    counted = "async (galleries) => galleries.map((await import('./static/dom.js')).countedKinds)"
+    holds = [(0, 0), (1, 0), (1500, 0), (1, 1), (5000, 5000), (150, 30), (2, 1)]
+    assert page.evaluate(counted, [{"photos": photos, "drawings": drawings} for photos, drawings in holds]) == [
+        "0 photos",
+        "1 photo",
+        "1,500 photos",
+        "1 drawing",
+        "5,000 drawings",
+        "120 photos and 30 drawings",
+        "1 photo and 1 drawing",
+    ]
 
 
 def test_a_word_finds_icons_by_their_names(browser, address):

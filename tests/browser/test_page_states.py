@@ -123,7 +123,7 @@ def test_filters_that_leave_nothing_can_be_lifted(page, draw, service):
     page.get_by_label("Label").evaluate("field => field.add(new Option('unicorn'))")
     page.get_by_label("Label").select_option("unicorn")
     draw(page, LINE)
-    expect(page.get_by_text("No photo passes these filters.")).to_be_visible()
+    expect(page.get_by_text("Nothing passes these filters.")).to_be_visible()
     page.get_by_role("button", name="Search all photos").click()
     expect(page.locator("#hits .hit")).to_have_count(40)
 

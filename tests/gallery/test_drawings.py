@@ -2,6 +2,10 @@
 
 import json
 import os
+import shutil
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,11 +13,13 @@ from PIL import Image, ImageDraw
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, UnreadableImage
-from sketchhash.gallery import Filter, GalleryFile, PhotoProblem, Searcher, find_copies, verify
+from sketchhash.gallery import Filter, GalleryFile, PhotoFile, PhotoProblem, Searcher, find_copies, verify
 from sketchhash.gallery.packs import read_drawn, words_of
 from sketchhash.gallery.photos import find_photos, is_gone
 from sketchhash.imaging import decoders, run
 from sketchhash.imaging.drawings import DrawingPicture, read_drawing
+from sketchhash.model import Calibration, Model, QueryKind, write_calibration
+from sketchhash.model.calibration import FEATURES, Head, unit
 
 pytest.importorskip("resvg_py")
 
@@ -227,3 +233,47 @@ def test_a_gallery_without_room_for_drawings_says_so(index, gallery, svg, monkey
 def test_names_become_words(tmp_path):
     assert words_of(tmp_path / "arrow-left_2.svg") == "arrow left 2"
     assert words_of(tmp_path / "---.svg") == "---"
+
+
+@pytest.fixture
+def judging(tmp_path, gallery, model_folder, model):
+    """Return a function that searches for a cat among photos "p" and drawings "d", each a bit farther than the last."""
+    cat = np.random.default_rng(1).standard_normal(model.bits)
+    vectors = unit(np.stack([cat, -cat]))
+    head = Head(np.eye(FEATURES)[1], np.array([0.0, 1.0, 0.0]), 0.6)
+    folder = shutil.copytree(model_folder, tmp_path / "calibrated")
+    coefficients = np.array([9.0, 0.0, 0.0, 0.0]), np.array([9.0, 0.0])
+    heads = dict.fromkeys(QueryKind, head)
+    write_calibration(folder, Calibration(("cat", "dog"), vectors, vectors, *coefficients, heads, 0.0))
+
+    def search(kinds):
+        for number, kind in enumerate(kinds):
+            code = pack(np.where(np.arange(model.bits) < number, -cat, cat)[np.newaxis]).tobytes()
+            name = f"/{number}"
+            file = PhotoFile(Path(name), sha256(name.encode()).hexdigest(), 1, 1, None)
+            with gallery.writing() as writer:
+                writer.put(replace(file, kind="drawing") if kind == "d" else file, code, b"jpeg")
+        searcher = Searcher(Model.load(folder), gallery)
+        answer = searcher.by_values(cat, asked=searcher.prepare([[[0, 0], [9, 9]]]))
+        assert "".join(hit.kind[0] for hit in answer) == kinds
+        return searcher, answer
+
+    return search
+
+
+def test_photos_before_drawings_are_judged_and_drawings_have_no_chance(judging):
+    _, answer = judging("ppppppdp")
+    assert answer.verdict == "sure"
+    assert answer.chance is not None
+    assert [hit.chance is not None for hit in answer] == [True] * 6 + [False] * 2
+    assert [hit.likely for hit in answer] == [True] * 6 + [False] * 2
+
+
+@pytest.mark.parametrize("kinds", ["ddddd", "dpppppp", "ppppd", "ppd", "d"])
+def test_where_a_drawing_is_among_the_first_hits_nothing_is_said_that_was_not_measured(judging, kinds):
+    searcher, answer = judging(kinds)
+    assert (answer.verdict, answer.chance) == ("unsure", None)
+    assert {(hit.chance, hit.likely) for hit in answer} == {(None, False)}
+    assert answer.guesses[0].category == "cat"  # which depends on what was drawn alone
+    drawing = next(hit.id for hit in answer if hit.kind == "drawing")
+    assert searcher.similar(drawing).chance is None

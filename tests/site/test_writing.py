@@ -1,6 +1,10 @@
 import gzip
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -66,7 +70,7 @@ def test_a_site_is_written_again_without_leftovers(gallery, model, tmp_path, emp
     assert about(site)["gallery"]["photos"] == 3
     assert not (site / "left.txt").exists()
     assert not (site / "gallery" / before).exists()
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    assert hidden(tmp_path) == []
 
 
 def test_what_fails_leaves_the_old_site_whole_and_nothing_beside_it(
@@ -86,6 +90,75 @@ def test_what_fails_leaves_the_old_site_whole_and_nothing_beside_it(
     with pytest.raises(UnwritableState):
         write_site(gallery, model, tmp_path / "new", empty_runtime)
     assert sorted(tmp_path.iterdir()) == beside
+
+
+# Runs as another process, and is killed when it renames a folder for the time that is named.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from sketchhash.site import writing
+
+renaming, left = Path.rename, int(sys.argv[2])
+
+def rename(path, target):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return renaming(path, target)
+
+Path.rename = rename
+with writing._replacing_folder(Path(sys.argv[1])) as folder:
+    (folder / "gallery").mkdir()
+    (folder / "gallery" / "gallery.json").write_text("{}")
+"""
+
+
+def kill_while_replacing(site, renames):
+    command = [sys.executable, "-c", KILLED, str(site), str(renames)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+
+
+def hidden(folder):
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process can be killed so on Windows")
+@pytest.mark.parametrize("renames", [1, 2])
+def test_after_a_kill_the_old_site_is_there_again_with_the_next_run_even_if_that_fails(
+    gallery, model, tmp_path, empty_runtime, monkeypatch, renames
+):
+    site = tmp_path / "a [site]"
+    write_site(gallery, model, site, empty_runtime)
+    before = files_of(site)
+    kill_while_replacing(site, renames)
+    assert site.exists() == (renames == 1)
+    for left in tmp_path.glob(".*.unfinished"):
+        for path in (left, *left.rglob("*")):
+            os.utime(path, (1, 1))
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched, pytest.raises(UnwritableState):
+        patched.setattr(writing, "_write_worker", fail)
+        write_site(gallery, model, site, empty_runtime)
+    assert files_of(site) == before
+    assert hidden(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process can be killed so on Windows")
+def test_after_a_kill_the_next_run_writes_the_site_and_leaves_nothing_but_what_others_may_be_writing(
+    gallery, model, tmp_path, empty_runtime
+):
+    site = tmp_path / "site"
+    write_site(gallery, model, site, empty_runtime)
+    before = files_of(site)
+    kill_while_replacing(site, 2)
+    (others,) = tmp_path.glob(".*.unfinished")
+    write_site(gallery, model, site, empty_runtime)
+    assert files_of(site) == before
+    assert hidden(tmp_path) == [others.name]  # it is new: another process may be at it
 
 
 def test_a_folder_with_something_else_is_left_alone(gallery, model, tmp_path, empty_runtime):

@@ -69,7 +69,7 @@ class Hit:
 
     Attributes:
         chance: The calibrated chance that the photo shows what was asked for; it never rises from a hit to the next.
-            None if the model has no calibration.
+            None if the model has no calibration, and for drawings and what follows them.
         likely: Whether it belongs to the good matches, which come first.
         taken_at: When it was taken, by the camera's clock, if that is known.
         copy_of: The id of an earlier hit that it is a copy of, if it is one.

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,7 +30,7 @@ from sketchhash.gallery.naming import DrawingNames
 from sketchhash.gallery.protocol import Hit, OpenGallery
 from sketchhash.imaging import Drawing, Limits, Run, rasterise, read_recognised, read_sketch, run, share_of_ink
 from sketchhash.model import Calibration, Judgement, Model, QueryKind, Verdict
-from sketchhash.model.calibration import JUDGED_HITS
+from sketchhash.model.calibration import FIRST_HITS, JUDGED_HITS
 from sketchhash.model.model import photo_reader
 from sketchhash.tokens.shape import ShapeQuery
 
@@ -61,7 +62,8 @@ class Answer(list[Hit]):
     Attributes:
         verdict: "sure" if the first hits show what was asked for; "unsure" if that cannot be told, so far; "unknown" if
             the query does not look like a kind of thing that the model knows, or if nothing of it is in the gallery.
-        chance: The calibrated chance that the first hits show what was asked for; None without calibration.
+        chance: The calibrated chance that the first hits show what was asked for; None without calibration, and if
+            one of the first hits is a drawing, such as an icon: chances were measured with photos.
         guesses: At most five categories that the query may show, the most likely first.
         left_out: How many photos a filter by date or place left out because they have none.
     """
@@ -183,6 +185,8 @@ class Searcher:
         values = self.values_of(photo_id)
         hits = self.gallery.search(values, max(k, JUDGED_HITS) + 1, only)
         others = [hit for hit in hits if hit.id != photo_id]
+        if self.gallery.photo(photo_id).kind == "drawing":
+            return Answer(self._marked(others[:k]), left_out=self._left_out(only))
         return self._judged(others, k, only, partial(self._judge, values=values, asked=None))
 
     def prepare(self, query: Query, kind: Kind = "sketch", limits: Limits = _LIMITS) -> Prepared:
@@ -266,19 +270,29 @@ class Searcher:
     def _judged(
         self, hits: list[Hit], k: int, only: Filter, judge: Callable[[Calibration, NDArray[np.uint8]], Judgement]
     ) -> Answer:
-        """Return the first ``k`` hits with what can be said of them: nothing, without calibration."""
-        left_out = self.gallery.left_out(only) if only.needs_date or only.near else _NONE_LEFT_OUT
+        """Return the first ``k`` hits with what can be said of them: nothing, without calibration.
+
+        Chances were measured with photos: from the first drawing on, hits have none, and if that is one of the hits
+        which the chance of the answer is about, the answer has none either. What was drawn can be guessed all the same.
+        """
+        left_out = self._left_out(only)
         if self.model.calibration is None:
             return Answer(self._marked(hits[:k]), left_out=left_out)
         codes = self.gallery.codes([hit.id for hit in hits])
         staying = [hit for hit in hits if hit.id in codes]  # another process may have removed a photo meanwhile
-        packed = np.frombuffer(b"".join(codes[hit.id] for hit in staying), dtype=np.uint8)
-        judgement = judge(self.model.calibration, packed.reshape(len(staying), self.model.bits // 8))
+        photos = list(takewhile(lambda hit: hit.kind == "photo", staying))
+        packed = np.frombuffer(b"".join(codes[hit.id] for hit in photos), dtype=np.uint8)
+        judgement = judge(self.model.calibration, packed.reshape(len(photos), self.model.bits // 8))
+        if len(photos) < min(FIRST_HITS, len(staying)):
+            return Answer(self._marked(staying[:k]), Judgement(guesses=judgement.guesses), left_out)
         judged = [
             replace(hit, chance=chance, likely=rank <= judgement.likely)
-            for rank, (hit, chance) in enumerate(zip(staying, judgement.hit_chances, strict=True), start=1)
+            for rank, (hit, chance) in enumerate(zip(photos, judgement.hit_chances, strict=True), start=1)
         ]
-        return Answer(self._marked(judged[:k]), judgement, left_out)
+        return Answer(self._marked([*judged, *staying[len(photos) :]][:k]), judgement, left_out)
+
+    def _left_out(self, only: Filter) -> LeftOut:
+        return self.gallery.left_out(only) if only.needs_date or only.near else _NONE_LEFT_OUT
 
     def _marked(self, hits: list[Hit]) -> list[Hit]:
         return mark_copies(hits, self.gallery.perceptual_hashes([hit.id for hit in hits]))

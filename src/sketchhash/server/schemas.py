@@ -77,10 +77,10 @@ class HitAnswer(BaseModel):
     """A photo that was found; ``distance`` counts bits.
 
     ``chance`` is the calibrated chance that the photo shows what was asked for, and never rises from a hit to the
-    next; it is null if the model has no calibration. The ``likely`` hits are the good matches, and come first.
-    ``taken_at`` is by the camera's clock, without a time zone; null if it is not known. ``copy_of`` is the id of an
-    earlier hit that it is a copy of: resized, recompressed, brightened a little or cropped at the edges. ``kind`` tells
-    photos from drawings, such as icons.
+    next; it is null if the model has no calibration, and for drawings and what follows them. The ``likely`` hits are
+    the good matches, and come first. ``taken_at`` is by the camera's clock, without a time zone; null if it is not
+    known. ``copy_of`` is the id of an earlier hit that it is a copy of: resized, recompressed, brightened a little or
+    cropped at the edges. ``kind`` tells photos from drawings, such as icons.
     """
 
     id: int
@@ -122,7 +122,9 @@ class SearchAnswer(BaseModel):
     helps to go on drawing; *unknown* if the query does not look like a kind of thing that the model knows, or if
     nothing of it is in this gallery. ``chance`` is the calibrated chance that the first hits show what was asked for,
     and ``guesses`` are the categories that the query may show, the most likely first. A model without calibration is
-    always unsure, names no chance and guesses nothing. ``kind`` is what a picture that was sent was taken for.
+    always unsure, names no chance and guesses nothing. Chances were measured with photos: if one of the first five hits
+    is a drawing, such as an icon, the answer is unsure and names none. ``kind`` is what a picture that was sent was
+    taken for.
 
     ``undated`` and ``unplaced`` count the photos that a filter by date or place left out because they have none.
     """

@@ -57,6 +57,8 @@ def write_packs(gallery: OpenGallery, calibration: Calibration | None, folder: P
         _write(folder / "codes.gz", codes[order].tobytes())
         _write(folder / "ids.gz", np.array([row.photo.id for row in rows], dtype="<f8").tobytes())
         _write(folder / "labels.gz", _numbers([numbers.get(row.photo.label or "", 0) for row in rows]))
+        if any(row.photo.kind == "drawing" for row in rows):
+            _write(folder / "drawings.gz", bytes(row.photo.kind == "drawing" for row in rows))
         _write(folder / "folders.gz", _numbers([folder_numbers[each] for each in places]))
         _write(folder / "taken.gz", np.array(taken, dtype="<f8").tobytes())
         for name in ("details", "shapes", "thumbnails"):

@@ -7,12 +7,14 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from glob import escape as escape_pattern
 from hashlib import sha256
 from html import escape
 from importlib.resources import as_file, files
 from pathlib import Path
+from time import time
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -34,6 +36,8 @@ _ABOUT = Path("gallery") / "gallery.json"
 _WORKER = "service-worker.js"
 _METRIC_LEVELS = 127
 _MOST_KEPT = 24_000_000  # bytes of packs that are kept offline before they are looked at
+_UNFINISHED = ".unfinished"
+_ABANDONED = 600  # seconds without a change, after which nobody writes to an unfinished site any more
 _PACKS = ("details", "shapes", "thumbnails")
 
 
@@ -62,6 +66,9 @@ def write_site(
         BadArgument: If ``out`` is something else than a site, or ``originals`` is no address.
         UnwritableState: If it cannot be written; what was there is as it was.
     """
+    out = out.absolute()
+    with suppress(OSError):
+        _recover(out)
     _check(out, originals)
     with _replacing_folder(out) as folder, searcher_service(Searcher(model, gallery)) as service:
         _write_page(folder, originals)
@@ -83,8 +90,8 @@ def _check(out: Path, originals: str | None) -> None:
 @contextmanager
 def _replacing_folder(out: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces ``out`` if the block succeeds, and is deleted otherwise."""
-    out = out.absolute()
-    unfinished, former = (out.with_name(f".{out.name}.{uuid4().hex}") for _ in range(2))
+    former = _former(out)
+    unfinished = out.with_name(f".{out.name}.{uuid4().hex}{_UNFINISHED}")
     try:
         unfinished.mkdir(parents=True)
         yield unfinished
@@ -96,13 +103,30 @@ def _replacing_folder(out: Path) -> Iterator[Path]:
             if former.exists():
                 former.rename(out)
             raise
+        shutil.rmtree(former, ignore_errors=True)
     except OSError as problem:
         raise UnwritableState(
             f"The site cannot be written to {out}: {problem.strerror}. Make room there, or name another folder."
         ) from problem
     finally:
-        for left in (unfinished, former):
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _recover(out: Path) -> None:
+    """Put back the site that a killed run had moved away already, and delete what else such runs left."""
+    former = _former(out)
+    if former.exists() and not out.exists():
+        former.rename(out)
+    shutil.rmtree(former, ignore_errors=True)
+    for left in out.parent.glob(f".{escape_pattern(out.name)}.*{_UNFINISHED}"):
+        changes = [path.stat().st_mtime for path in (left, *left.rglob("*")) if path.exists()]
+        if time() - max(changes, default=0) > _ABANDONED:
             shutil.rmtree(left, ignore_errors=True)
+
+
+def _former(out: Path) -> Path:
+    """Return where a site lies while another takes its place."""
+    return out.with_name(f".{out.name}.former")
 
 
 def _write_page(folder: Path, originals: str | None) -> None:

@@ -63,7 +63,8 @@ export class About {
 function showGallery(gallery) {
   const { model } = gallery;
   describe(byId("about-facts", HTMLElement), [
-    ["Photos", asCount(gallery.photos)],
+    ["Photos", asCount(gallery.photos - gallery.drawings)],
+    ["Drawings", asCount(gallery.drawings)],
     ["Bits in a code", asCount(gallery.bits)],
     ["Memory of the codes", asSize(gallery.memory_bytes)],
     ["Last indexed", gallery.last_indexed === null ? "never" : asDate(gallery.last_indexed)],

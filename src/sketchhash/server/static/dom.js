@@ -54,6 +54,26 @@ export function counted(count, thing) {
   return `${asCount(count)} ${thing}${count === 1 ? "" : "s"}`;
 }
 
+/**
+ * Say what some pictures are: "photos", "drawings" such as icons, or both.
+ * @param {number} all
+ * @param {number} drawings how many of them
+ */
+export function kindsOf(all, drawings) {
+  if (!drawings) return "photos";
+  return drawings === all ? "drawings" : "photos and drawings";
+}
+
+/**
+ * Count the pictures of a gallery by what they are: "120 photos and 30 drawings".
+ * @param {{ photos: number, drawings: number }} gallery whose photos are all pictures, drawings among them
+ */
+export function countedKinds({ photos, drawings }) {
+  const others = photos - drawings;
+  const counts = [others || !drawings ? counted(others, "photo") : "", drawings ? counted(drawings, "drawing") : ""];
+  return counts.filter(Boolean).join(" and ");
+}
+
 /** @param {number} bytes */
 export function asSize(bytes) {
   const units = ["bytes", "kB", "MB", "GB", "TB"];

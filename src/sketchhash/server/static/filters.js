@@ -3,7 +3,7 @@
 
 import { backEnd } from "./backend.js";
 import { WhenAndWhere } from "./dates.js";
-import { asCount, byId, counted, make } from "./dom.js";
+import { asCount, byId, counted, countedKinds, kindsOf, make } from "./dom.js";
 
 /** @typedef {import("./api.js").Filters} Filters */
 /** @typedef {import("./api.js").Folder} Folder */
@@ -20,7 +20,8 @@ export class FilterBar extends EventTarget {
   #folders = new Map();
   /** @type {Record<string, number>} */
   #labels = {};
-  #photos = 0;
+  /** @type {Pick<import("./api.js").Gallery, "photos" | "drawings">} */
+  #holds = { photos: 0, drawings: 0 };
 
   constructor() {
     super();
@@ -47,19 +48,24 @@ export class FilterBar extends EventTarget {
     return Boolean(this.#folder.value || this.#label.value) || this.#when.isFiltering;
   }
 
+  /** Say what the gallery holds. */
+  get kinds() {
+    return kindsOf(this.#holds.photos, this.#holds.drawings);
+  }
+
   /** Say what a search is compared with. */
   get compared() {
     const [folder, label] = [this.#folder.value, this.#label.value];
-    if (this.#when.isFiltering) return "the photos of that time or place";
-    if (folder && label) return `the photos of ${label} in ${folder}`;
-    if (folder) return `${counted(this.#photosIn(folder), "photo")} in ${folder}`;
-    if (label) return `${counted(this.#labels[label] ?? 0, "photo")} of ${label}`;
-    return counted(this.#photos, "photo");
+    if (this.#when.isFiltering) return `the ${this.kinds} of that time or place`;
+    if (folder && label) return `the ${this.kinds} of ${label} in ${folder}`;
+    if (folder) return `${this.#counted(this.#photosIn(folder))} in ${folder}`;
+    if (label) return `${this.#counted(this.#labels[label] ?? 0)} of ${label}`;
+    return countedKinds(this.#holds);
   }
 
   /** Offer the folders and labels of a gallery. @param {import("./api.js").Gallery} gallery */
   showChoices(gallery) {
-    this.#photos = gallery.photos;
+    this.#holds = gallery;
     this.#labels = gallery.labels;
     this.#folders = new Map([["", gallery.folders.filter(({ path }) => path)]]);
     this.#showFolders();
@@ -110,6 +116,11 @@ export class FilterBar extends EventTarget {
   /** @param {string} folder */
   #photosIn(folder) {
     return [...this.#folders.values()].flat().find(({ path }) => path === folder)?.photos ?? 0;
+  }
+
+  /** Count some pictures; which of them are drawings is known only if all are. @param {number} count */
+  #counted(count) {
+    return this.kinds.includes(" ") ? `${asCount(count)} ${this.kinds}` : counted(count, this.kinds.slice(0, -1));
   }
 
   #changed() {

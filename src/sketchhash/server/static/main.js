@@ -5,7 +5,7 @@ import { About } from "./about.js";
 import { askForToken } from "./access.js";
 import { ServiceError } from "./api.js";
 import { backEnd } from "./backend.js";
-import { asDuration, byId, counted } from "./dom.js";
+import { asDuration, byId, counted, countedKinds } from "./dom.js";
 import { Drawing, keepInTab } from "./drawing.js";
 import { Examples } from "./examples.js";
 import { FilterBar } from "./filters.js";
@@ -96,7 +96,7 @@ function showAnswer(answer, query) {
   if (answer.kind && query.by === "picture") pictureCard.showKind(answer.kind);
   // While a kind of thing is searched for, the chips still say what was drawn: another tap goes back to it.
   if (query.by !== "category") guesses.show(answer.guesses);
-  const clearFilters = { label: "Search all photos", run: () => filterBar.clear() };
+  const clearFilters = { label: `Search all ${filterBar.kinds}`, run: () => filterBar.clear() };
   status.showAnswer(answer, query, filterBar.isFiltering ? clearFilters : null);
 }
 
@@ -146,7 +146,7 @@ async function start() {
     const gallery = await backEnd.gallery();
     filterBar.showChoices(gallery);
     showCategories(gallery.model.categories);
-    byId("gallery-size", HTMLElement).textContent = counted(gallery.photos, "photo");
+    byId("gallery-size", HTMLElement).textContent = countedKinds(gallery);
   } catch (error) {
     // The page works without it, and the first search reports what is wrong.
     if (error instanceof ServiceError && error.status === 401) return askForToken(start);

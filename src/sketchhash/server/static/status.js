@@ -1,7 +1,7 @@
 // @ts-check
 /** What the page says about the search: above the grid, and in a live region for screen readers. */
 
-import { asCount, byId, counted, make } from "./dom.js";
+import { asCount, byId, counted, kindsOf, make } from "./dom.js";
 import { DOUBTFUL } from "./guesses.js";
 
 /** @typedef {{ label: string, run: () => void }} Action */
@@ -45,9 +45,9 @@ export class Status {
     this.#enter(count ? "answered" : "empty", title);
     this.#findings.dataset.verdict = answer.chance === null ? "" : answer.verdict;
     if (answer.photos === 0) {
-      this.#write("This gallery has no photos yet. Fill it with: sketchhash index FOLDER");
+      this.#write("This gallery is empty. Fill it with: sketchhash index FOLDER");
     } else if (count === 0) {
-      this.#write(["No photo passes these filters.", leftOut(answer)].filter(Boolean).join(" "), clearFilters);
+      this.#write(["Nothing passes these filters.", leftOut(answer)].filter(Boolean).join(" "), clearFilters);
     } else {
       this.#write(leftOut(answer), clearFilters);
     }
@@ -127,19 +127,21 @@ export class Status {
  */
 function titleOf(answer, query) {
   const { verdict, guesses } = answer;
-  if (query.by === "photo") return "Photos like it";
-  if (query.by === "category" && (verdict === "sure" || answer.chance === null)) return `Photos of: ${query.category}`;
-  if (answer.chance === null) return "Nearest photos";
+  const kinds = kindsOf(answer.hits.length, answer.hits.filter(({ kind }) => kind === "drawing").length);
+  const called = `${kinds[0].toUpperCase()}${kinds.slice(1)}`;
+  if (query.by === "photo") return `${called} like it`;
+  if (query.by === "category" && (verdict === "sure" || answer.chance === null)) return `${called} of: ${query.category}`;
+  if (answer.chance === null) return `Nearest ${kinds}`;
   if (verdict === "sure") return "Good matches";
   const isSeen = guesses.length > 0 && guesses[0].chance >= DOUBTFUL;
   const seen = query.by === "category" ? query.category : isSeen ? guesses[0].category : null;
-  if (verdict === "unknown" && seen) return `I see no photo of: ${seen}; nearest ${query.by === "drawing" ? "shapes" : "photos"}:`;
+  if (verdict === "unknown" && seen) return `I see no photo of: ${seen}; nearest ${query.by === "drawing" ? "shapes" : kinds}:`;
   if (verdict === "unknown") return "I don't know this kind of thing; nearest shapes:";
   if (seen) return `Not sure that these show: ${seen}`;
-  return query.by === "drawing" ? "Not sure yet: go on drawing" : "Not sure; nearest photos:";
+  return query.by === "drawing" ? "Not sure yet: go on drawing" : `Not sure; nearest ${kinds}:`;
 }
 
-/** Say how many photos a filter left out because they have no date or place. @param {import("./api.js").Answer} answer */
+/** Say how many pictures a filter left out because they have no date or place. @param {import("./api.js").Answer} answer */
 function leftOut(answer) {
   /** @type {[number, string][]} */
   const lacking = [
@@ -149,7 +151,7 @@ function leftOut(answer) {
   return lacking
     .filter(([count]) => count)
     .map(([count, what]) =>
-      count === 1 ? `1 photo has no ${what} and is left out.` : `${asCount(count)} photos have no ${what} and are left out.`,
+      count === 1 ? `1 has no ${what} and is left out.` : `${asCount(count)} have no ${what} and are left out.`,
     )
     .join(" ");
 }

@@ -175,11 +175,12 @@ export class Viewer {
 
   /** @param {AbortSignal} signal */
   async #showMissing(signal) {
+    const hit = this.#hits[this.#index];
     const isReached = await this.#isReached;
     if (signal.aborted) return;
     this.#problem.textContent = isReached
-      ? "This photo cannot be shown. It may have been moved or deleted since it was indexed."
-      : "The server is away, so this photo cannot be shown. Your drawing is kept.";
+      ? `This ${hit.kind} cannot be shown. It may have been moved or deleted since it was indexed.`
+      : `The server is away, so this ${hit.kind} cannot be shown. What you have drawn is kept.`;
     this.#again.hidden = isReached;
     this.#dialog.classList.remove("is-loading");
     this.#dialog.classList.add("is-missing");

@@ -13,7 +13,7 @@ import { unpack } from "./ranking.js";
  */
 
 export const JUDGED_HITS = 40;
-const FIRST_HITS = 5;
+export const FIRST_HITS = 5;
 const MOST_GUESSES = 5;
 const LIKELY = 0.5;
 const LEAST_GUESS = 0.01;

@@ -5,7 +5,7 @@
  * kind of thing lie side by side, so that the hits of a drawing are in few packs.
  */
 
-import { Calibration, JUDGED_HITS, NO_JUDGEMENT } from "./calibration.js";
+import { Calibration, FIRST_HITS, JUDGED_HITS, NO_JUDGEMENT } from "./calibration.js";
 import { Files } from "./files.js";
 import { rasterise, shareOfInk } from "./ink.js";
 import { distance, groupsOf, orderByShape, pack, smallest, unpack, weigh } from "./ranking.js";
@@ -51,6 +51,8 @@ export class Engine {
   #labels;
   #folders;
   #taken;
+  /** Which rows are drawings; null if none is. @type {Uint8Array | null} */
+  #drawings;
   #metric;
   /** @type {Map<number, number>} */
   #rows;
@@ -67,26 +69,27 @@ export class Engine {
     const site = await readSite(place);
     const files = new Files(new URL(`${site.edition}/`, place).href);
     const words = async (/** @type {string} */ name) => new Uint32Array(await files.bytes(name));
-    const [ort, session, codes, ids, labels, folders, taken, metric, vectors] = await Promise.all([
+    const [ort, session, codes, ids, labels, folders, taken, drawings, metric, vectors] = await Promise.all([
       ...startNetwork(files, site),
       files.bytes("codes.gz").then((bytes) => new Uint8Array(bytes)),
       files.bytes("ids.gz").then((bytes) => new Float64Array(bytes)),
       words("labels.gz"),
       words("folders.gz"),
       files.bytes("taken.gz").then((bytes) => new Float64Array(bytes)),
+      site.gallery.drawings ? files.bytes("drawings.gz").then((bytes) => new Uint8Array(bytes)) : null,
       files.bytes("metric.gz").then((bytes) => new Int8Array(bytes)),
       site.calibration ? files.bytes("calibration.gz").then((bytes) => new Float32Array(bytes)) : null,
     ]);
-    return new Engine(site, files, { ort, session, codes, ids, labels, folders, taken, metric, vectors });
+    return new Engine(site, files, { ort, session, codes, ids, labels, folders, taken, drawings, metric, vectors });
   }
 
   /**
    * @param {Site} site
    * @param {Files} files
    * @param {{ ort: any, session: any, codes: Uint8Array, ids: Float64Array, labels: Uint32Array, folders: Uint32Array,
-   *   taken: Float64Array, metric: Int8Array, vectors: Float32Array | null }} parts
+   *   taken: Float64Array, drawings: Uint8Array | null, metric: Int8Array, vectors: Float32Array | null }} parts
    */
-  constructor(site, files, { ort, session, codes, ids, labels, folders, taken, metric, vectors }) {
+  constructor(site, files, { ort, session, codes, ids, labels, folders, taken, drawings, metric, vectors }) {
     this.site = site;
     this.#files = files;
     this.#ort = ort;
@@ -97,6 +100,7 @@ export class Engine {
     this.#labels = labels;
     this.#folders = folders;
     this.#taken = taken;
+    this.#drawings = drawings;
     this.#metric = metric;
     this.#rows = new Map(Array.from(ids, (id, row) => [id, row]));
     this.#calibration = site.calibration && vectors ? new Calibration(site.calibration, vectors) : null;
@@ -121,21 +125,22 @@ export class Engine {
       times.encode = performance.now() - began - times.ink;
       const shape = new ShapeQuery(ink, this.#metric, this.site.metric_unit);
       const rows = await this.#find(values, Math.max(filters.k, JUDGED_HITS), among, shape);
-      const judgement = this.#calibration?.judgeDrawing(values, this.#codesOf(rows), shareOfInk(ink));
+      const judgement = this.#judged(rows, (calibration, codes) => calibration.judgeDrawing(values, codes, shareOfInk(ink)));
       return this.#answer(rows, values, judgement, filters, times, began);
     }
     if (query.by === "category") {
       const values = this.#calibration?.valuesOf(query.category);
       if (!values) throw new RangeError(`This gallery's model does not know “${query.category}”.`);
       const rows = await this.#find(values, Math.max(filters.k, JUDGED_HITS), among);
-      const judgement = this.#calibration?.judgeCategory(query.category, this.#codesOf(rows));
+      const judgement = this.#judged(rows, (calibration, codes) => calibration.judgeCategory(query.category, codes));
       return this.#answer(rows, values, judgement, filters, times, began);
     }
     const row = this.#rowOf(query.id);
     const [code] = this.#codesOf([row]);
     const found = await this.#find(unpack(code), Math.max(filters.k, JUDGED_HITS) + 1, among);
     const rows = found.filter((other) => other !== row);
-    const judgement = this.#calibration?.judgePhoto(code, this.#codesOf(rows));
+    const isDrawing = this.#drawings?.[row];
+    const judgement = isDrawing ? NO_JUDGEMENT : this.#judged(rows, (calibration, codes) => calibration.judgePhoto(code, codes));
     return this.#answer(rows, unpack(code), judgement, filters, times, began);
   }
 
@@ -263,21 +268,21 @@ export class Engine {
   /**
    * @param {number[]} found
    * @param {ArrayLike<number>} values
-   * @param {import("./calibration.js").Judgement | undefined} judged
+   * @param {import("./calibration.js").Judgement} judged
    * @param {Filters} filters
    * @param {{ ink: number, encode: number, search: number }} times
    * @param {number} began
    * @returns {Promise<Answer>}
    */
   async #answer(found, values, judged, filters, times, began) {
-    const { verdict, chance, guesses, chances, likely } = judged ?? NO_JUDGEMENT;
+    const { verdict, chance, guesses, chances, likely } = judged;
     const code = pack(values);
     const rows = found.slice(0, filters.k);
     const about = await Promise.all(rows.map((row) => this.#about(row)));
     const hits = rows.map((row, place) => ({
       id: this.#ids[row],
       distance: distance(this.#codes, row, code),
-      chance: chances.length ? rounded(chances[place]) : null,
+      chance: place < chances.length ? rounded(chances[place]) : null,
       likely: place < likely,
       label: this.#labelOf(row),
       name: about[place].name,
@@ -301,6 +306,21 @@ export class Engine {
       kind: null,
       timings_ms: { ...times, search: total - times.ink - times.encode, total },
     };
+  }
+
+  /**
+   * Judge hits as far as chances were measured, which is with photos: from the first drawing on hits have none, and if
+   * that is one of the first, the answer has none either.
+   * @param {readonly number[]} rows
+   * @param {(calibration: Calibration, codes: Uint8Array[]) => import("./calibration.js").Judgement} judge
+   */
+  #judged(rows, judge) {
+    if (!this.#calibration) return NO_JUDGEMENT;
+    const drawn = this.#drawings ? rows.findIndex((row) => this.#drawings?.[row]) : -1;
+    const photos = drawn < 0 ? rows.length : drawn;
+    const judgement = judge(this.#calibration, this.#codesOf(rows.slice(0, photos)));
+    if (photos >= Math.min(FIRST_HITS, rows.length)) return judgement;
+    return { ...NO_JUDGEMENT, guesses: judgement.guesses };
   }
 
   /** Return the rows that pass filters, or null for all. @param {Filters} filters */
