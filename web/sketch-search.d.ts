@@ -20,6 +20,8 @@ export interface Hit {
   readonly taken_at: string | null;
   /** The id of an earlier hit that it is a copy of. */
   readonly copy_of: number | null;
+  /** How many other photos of the gallery are copies of it; null for a copy, and if the site does not say. */
+  readonly copies: number | null;
   /** The address of the picture itself, if the site says where the originals are. */
   readonly original: string | null;
 }

@@ -25,6 +25,7 @@ from sketchhash.gallery import (
     Filter,
     GalleryInfo,
     GalleryModel,
+    Hit,
     Labels,
     Query,
     Searcher,
@@ -237,6 +238,10 @@ class Gallery:
             radius: In how many bits of 64 the perceptual hashes of copies may differ; None for equal files alone.
         """
         return find_copies(self._gallery, radius)
+
+    def copies_of(self, photo_id: int) -> list[Hit]:
+        """Return the copies of one of the gallery's photos, the nearest first, at most 200."""
+        return self._searcher.copies(photo_id)
 
     def thumbnail(self, photo_id: int) -> bytes:
         """Return the thumbnail of a photo, a JPEG."""

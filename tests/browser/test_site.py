@@ -48,6 +48,12 @@ async ([queries, filters]) => {
   return answers;
 }
 """
+COPIES = """
+async (photos) => {
+  const { backEnd } = await import("./static/backend.js");
+  return Promise.all(photos.map((photo) => backEnd.copies(photo)));
+}
+"""
 IS_KEPT = (
     "async () => { while (!navigator.serviceWorker.controller) await new Promise((done) => setTimeout(done, 50)); }"
 )
@@ -162,11 +168,14 @@ def drawings():
 
 def found(answer):
     """Return what an answer of `Searcher` says, as the page's back end says it."""
-    return [(hit.id, hit.distance, hit.likely, hit.label, hit.path.name, hit.copy_of, hit.kind) for hit in answer]
+    return [
+        (hit.id, hit.distance, hit.likely, hit.label, hit.path.name, hit.copy_of, hit.copies, hit.kind)
+        for hit in answer
+    ]
 
 
 def shown(answer):
-    keys = ("id", "distance", "likely", "label", "name", "copy_of", "kind")
+    keys = ("id", "distance", "likely", "label", "name", "copy_of", "copies", "kind")
     return [tuple(hit[key] for key in keys) for hit in answer["hits"]]
 
 
@@ -198,6 +207,15 @@ def test_kinds_of_things_and_photos_find_what_the_service_finds(open_site, searc
     photos = [hit.id for hit in searcher.by_category("cat", 5)]
     answers = page.evaluate(ASK, [[{"by": "photo", "hit": {"id": photo}} for photo in photos], FILTERS])
     assert_same(answers, [searcher.similar(photo, FILTERS["k"]) for photo in photos])
+
+
+def test_copies_are_those_that_the_service_finds(open_site, searcher):
+    page = open_site()
+    hits = [hit for drawing in drawings()[:9] for hit in searcher.search(drawing, FILTERS["k"])]
+    photos = sorted({hit.id for hit in hits if hit.copies})
+    copies = page.evaluate(COPIES, photos)
+    assert [shown({"hits": some}) for some in copies] == [found(searcher.copies(photo)) for photo in photos]
+    assert any(copies)
 
 
 def test_vectors_and_tables_weigh_codes_alike(open_site):

@@ -17,7 +17,16 @@ from typer.testing import CliRunner
 from sketchhash.cli import app
 from sketchhash.engines import create_gallery, open_gallery
 from sketchhash.errors import BadArgument, IncompatibleGallery
-from sketchhash.gallery import GalleryFile, GalleryModel, WorkerProcesses, find_copies, index, index_events, verify
+from sketchhash.gallery import (
+    GalleryFile,
+    GalleryModel,
+    Searcher,
+    WorkerProcesses,
+    find_copies,
+    index,
+    index_events,
+    verify,
+)
 from sketchhash.imaging.perceptual import PERCEPTUAL_BYTES
 from sketchhash.model import Model
 
@@ -106,6 +115,10 @@ def test_an_engine_follows_the_rules_of_a_file(gallery, model, folder, tmp_path)
     assert [checked.problems for checked in verify(gallery, model)] == [()] * 5
     (group,) = find_copies(gallery)
     assert {group.keep.path.name, *(copy.photo.path.name for copy in group.copies)} == {"a.png", "copy.png"}
+    searcher = Searcher(model, gallery)
+    (hit,) = searcher.search(folder / "a.png", 1, kind="photo")
+    assert hit.copies == 1
+    assert {hit.path.name, *(copy.path.name for copy in searcher.copies(hit.id))} == {"a.png", "copy.png"}
 
 
 @on_every_engine

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from threading import Event
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -12,8 +14,9 @@ from PIL import Image
 
 from sketchhash import Gallery
 from sketchhash.errors import BadArgument
-from sketchhash.gallery import Completing, Hit, PhotoFile, PhotoRecord, PhotoRow, find_copies, index
-from sketchhash.gallery.copies import COPY_RADIUS, mark_copies
+from sketchhash.gallery import Completing, Hit, PhotoFile, PhotoRecord, PhotoRow, Searcher, find_copies, index
+from sketchhash.gallery.copies import COPY_RADIUS
+from sketchhash.gallery.copy_index import mark_copies
 from sketchhash.imaging.details import Details
 
 
@@ -111,6 +114,71 @@ def test_from_files_to_groups_and_hits(tmp_path, model):
         hits = {hit.path.name: hit for hit in gallery.search(tmp_path / "photos/2.jpg", 4, kind="photo")}
         assert hits["small.jpg"].copy_of == hits["2.jpg"].id
         assert [hits[name].copy_of for name in ("0.jpg", "1.jpg", "2.jpg")] == [None, None, None]
+        assert [hits[name].copies for name in ("0.jpg", "2.jpg", "small.jpg")] == [0, 1, None]
+        (copy,) = gallery.copies_of(hits["2.jpg"].id)
+        assert (copy.path.name, copy.copy_of) == ("small.jpg", hits["2.jpg"].id)
+        assert gallery.copies_of(hits["0.jpg"].id) == []
+
+
+@pytest.fixture
+def searcher(gallery, model):
+    return Searcher(model, gallery)
+
+
+def anything(model):
+    return np.ones(model.bits, dtype=np.int8)
+
+
+def test_a_hit_counts_the_copies_that_were_not_found_too(searcher, put, model):
+    for number in range(30):
+        put(f"/copies/{number}", hash_of(*range(number % (COPY_RADIUS + 1))))
+    put("/other", hash_of(*range(20, 60)))
+    (hit,) = searcher.by_values(anything(model), 1)
+    assert (hit.path.name, hit.copies) == ("0", 29)
+    hits = searcher.by_values(anything(model), 31)
+    assert [hit.copies for hit in hits] == [29, *[None] * 29, 0]
+    copies = searcher.copies(hits[0].id)
+    assert sorted(hit.path.name for hit in copies) == sorted(map(str, range(1, 30)))
+    assert {hit.copy_of for hit in copies} == {hits[0].id}
+    assert [hit.id for hit in searcher.copies(hits[0].id, 3)] == [hit.id for hit in copies[:3]] == [11, 21, 2]
+
+
+def test_copies_that_come_and_go_are_counted_with_the_next_search(searcher, gallery, put, model):
+    put("/one", hash_of())
+    assert [hit.copies for hit in searcher.by_values(anything(model), 1)] == [0]
+    put("/two", hash_of(1))
+    put("/drawn", b"")
+    assert [hit.copies for hit in searcher.by_values(anything(model), 3)] == [1, None, 0]
+    gallery.remove_photos([2])
+    assert [hit.copies for hit in searcher.by_values(anything(model), 1)] == [0]
+    with pytest.raises(BadArgument, match="no photo"):
+        searcher.copies(2)
+
+
+def test_the_copies_of_a_large_gallery_are_counted_by_a_service_alone(gallery, put, model, monkeypatch):
+    monkeypatch.setattr("sketchhash.gallery.copy_index._AT_ONCE", 1)
+    put("/one", hash_of())
+    put("/two", hash_of(1))
+    once, lasting = Searcher(model, gallery), Searcher(model, gallery, lasting=True)
+    assert [hit.copies for hit in once.by_values(anything(model), 1)] == [None]
+    assert [hit.copies for hit in lasting.by_values(anything(model), 1)] == [1]
+    assert [hit.id for hit in once.copies(1)] == [2]
+
+
+def test_a_search_does_not_wait_for_the_hashes_of_a_large_gallery_that_changed(gallery, put, model, monkeypatch):
+    monkeypatch.setattr("sketchhash.gallery.copy_index._AT_ONCE", 1)
+    put("/one", hash_of())
+    put("/two", hash_of(1))
+    searcher = Searcher(model, gallery, lasting=True)
+    may_read = Event()
+    read = gallery.hash_pages
+    monkeypatch.setattr(gallery, "hash_pages", lambda: may_read.wait(30) and read())
+    put("/three", hash_of(2))
+    assert [hit.copies for hit in searcher.by_values(anything(model), 1)] == [1]
+    may_read.set()
+    patience = monotonic() + 30
+    while searcher.by_values(anything(model), 1)[0].copies != 2:
+        assert monotonic() < patience, "it was never counted again"
 
 
 def test_an_older_gallery_gets_its_hashes_with_the_next_run(gallery, model, folder, photo):

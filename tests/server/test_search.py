@@ -113,6 +113,19 @@ def test_similar_photos_can_be_narrowed_down(client, id_of):
     assert {hit["name"] for hit in found["hits"]} == {"b.png", "c.png"}
 
 
+def test_copies_of_a_photo_are_counted_and_can_be_asked_for(client, id_of, gallery, model, photos, paint_photo):
+    paint_photo(photos / "f copy.png", 99)
+    (photos / "f copy.png").write_bytes(next(photos.rglob("f.png")).read_bytes() + b"\0")
+    list(index_events(gallery, model, [photos]))
+    found = client.get(f"/api/photos/{id_of('2023/a.png')}/similar", params={"k": 6}).json()["hits"]
+    counts = {hit["name"]: hit["copies"] for hit in found}
+    assert sorted(filter(None, (counts.get("f.png"), counts.get("f copy.png")))) == [1]
+    (copy,) = client.get(f"/api/photos/{id_of('f.png')}/copies").json()
+    assert (copy["name"], copy["copy_of"], copy["distance"]) == ("f copy.png", id_of("f.png"), 0)
+    assert client.get(f"/api/photos/{id_of('2023/a.png')}/copies").json() == []
+    assert client.get("/api/photos/999/copies").status_code == 404
+
+
 def test_photos_indexed_meanwhile_are_found(client, strokes, gallery, model, photos, paint_photo):
     assert search(client, strokes=strokes)["photos"] == 6
     paint_photo(photos / "new.jpg", 99)

@@ -73,6 +73,7 @@ class FakeService:
     has_camera_names: bool = False
     has_telling_names: bool = False
     copies: dict[int, int] = field(default_factory=dict)
+    counts: dict[int, int] = field(default_factory=dict)
     recognised: str = "photo"
     searches: list[dict] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -97,7 +98,7 @@ class FakeService:
         hits = [
             hit(id, distance, verdict == "sure" and label(id) == wanted) for distance, id in enumerate(ranked, nearest)
         ]
-        hits = [{**each, "copy_of": self.copies.get(each["id"])} for each in hits]
+        hits = [self.as_copy(each) for each in hits]
         if self.has_camera_names:
             hits = [{**each, "label": None} for each in hits]
         if self.has_telling_names:
@@ -118,9 +119,13 @@ class FakeService:
             "timings_ms": {"ink": 1.4, "encode": 7.2, "search": 0.6, "total": 9.8},
         }
 
+    def as_copy(self, hit: dict) -> dict:
+        """Say of a hit what it is a copy of, and how many copies of it there are."""
+        return {**hit, "copy_of": self.copies.get(hit["id"]), "copies": self.counts.get(hit["id"])}
+
 
 def label(id: int) -> str:
-    return LABELS[(id - 1) * len(LABELS) // PHOTOS]
+    return LABELS[(min(id, PHOTOS) - 1) * len(LABELS) // PHOTOS]
 
 
 def folder(id: int) -> str:
@@ -263,6 +268,9 @@ class Handler(BaseHTTPRequestHandler):
             self._send(photo_bytes(id), "image/jpeg", {"Cache-Control": "max-age=600"})
         elif what == "details":
             self._send_json(details(id))
+        elif what == "copies":
+            ids = [copy for copy, of in self.service.copies.items() if of == id]
+            self._send_json([self.service.as_copy(hit(copy, 3, False)) for copy in ids])
         else:
             asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
             self._answer_search({**asked, "similar_to": id})

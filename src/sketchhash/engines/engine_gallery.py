@@ -219,6 +219,10 @@ class EngineGallery(ABC):
         """Tell whether a photo with this content is in the gallery."""
 
     @abstractmethod
+    def hash_pages(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield the ids and perceptual hashes of all photos that were hashed, by id, in pages."""
+
+    @abstractmethod
     def without_hash(self, most: int) -> list[int]:
         """Return the ids of at most ``most`` photos that have no perceptual hash."""
 

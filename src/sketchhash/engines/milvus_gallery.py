@@ -44,6 +44,7 @@ from sketchhash.engines.milvus_rows import (
     TEXTS,
     RowOverview,
     any_of,
+    hash_of,
     milvus_row,
     photo_row,
     stored_path,
@@ -221,6 +222,12 @@ class MilvusGallery(EngineGallery):
     def has_content(self, sha256: str) -> bool:
         """Tell whether a photo with this content is in the gallery."""
         return self._photo_rows.count(f'sha256 == "{sha256}"') > 0
+
+    def hash_pages(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield the ids and perceptual hashes of all photos that were hashed, by id, in pages."""
+        for page in self._photo_rows.pages(list(HASH)) if self.keeps_hashes else ():
+            hashed = ((row["id"], hash_of(row)) for row in page)
+            yield [(photo, own) for photo, own in hashed if own is not None]
 
     def without_hash(self, most: int) -> list[int]:
         """Return the ids of at most ``most`` photos that have no perceptual hash."""

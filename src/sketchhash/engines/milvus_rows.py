@@ -118,9 +118,13 @@ def photo_row(row: Row) -> PhotoRow:
     )
     version, _, shape = row.get("shape", "").partition(":")
     kept = b64decode(shape) if version == str(SHAPE_VERSION) else None
-    is_hashed, perceptual = row.get("perceptual", "")[:1], row.get("perceptual", "")[1:]
-    kept_hash = bytes.fromhex(perceptual) if is_hashed else None
-    return PhotoRow(photo, code_of(row), kept, _details(row), kept_hash)
+    return PhotoRow(photo, code_of(row), kept, _details(row), hash_of(row))
+
+
+def hash_of(row: Row) -> bytes | None:
+    """Return the perceptual hash of a row, or None if it has none so far."""
+    written = row.get("perceptual", "")
+    return bytes.fromhex(written[1:]) if written else None
 
 
 def when_of(microseconds: int) -> datetime:

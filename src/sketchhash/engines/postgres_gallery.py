@@ -35,6 +35,7 @@ _T = TypeVar("_T")
 
 _FORMAT = "1"
 _PAGE = 1000
+_HASH_PAGE = 10_000
 
 _TABLES = (
     "CREATE TABLE settings (name text PRIMARY KEY, value text NOT NULL)",
@@ -285,6 +286,14 @@ class PostgresGallery(EngineGallery):
     def has_content(self, sha256: str) -> bool:
         """Tell whether a photo with this content is in the gallery."""
         return bool(self._database.rows("SELECT 1 FROM photos WHERE sha256 = %s LIMIT 1", bytes.fromhex(sha256)))
+
+    def hash_pages(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield the ids and perceptual hashes of all photos that were hashed, by id, in pages."""
+        last = -(2**63)
+        query = "SELECT photo, hash FROM perceptual_hashes WHERE photo > %s ORDER BY photo LIMIT %s"
+        while page := self._database.rows(query, last, _HASH_PAGE) if self.keeps_hashes else []:
+            yield [(photo, bytes(own)) for photo, own in page]
+            last = page[-1][0]
 
     def without_hash(self, most: int) -> list[int]:
         """Return the ids of at most ``most`` photos that have no perceptual hash."""

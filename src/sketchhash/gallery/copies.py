@@ -11,15 +11,15 @@ How the radius was chosen, and what it finds: ``results/copies.json``.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.errors import BadArgument
 from sketchhash.gallery.photos import PhotoRecord
-from sketchhash.gallery.protocol import Hit, OpenGallery, PhotoRow
+from sketchhash.gallery.protocol import OpenGallery, PhotoRow
 from sketchhash.imaging.perceptual import PERCEPTUAL_BYTES
 from sketchhash.index import near_pairs
 
@@ -67,19 +67,6 @@ def find_copies(gallery: OpenGallery, radius: int | None = COPY_RADIUS) -> list[
             taken.update((best, *(other for _, other in copies)))
             groups.append(_group(gallery, seen, best, sorted(copies)))
     return sorted(filter(None, groups), key=lambda group: (-len(group.copies), group.keep.id))
-
-
-def mark_copies(hits: Sequence[Hit], hashes: Mapping[int, bytes], radius: int = COPY_RADIUS) -> list[Hit]:
-    """Note for each hit that is a copy of a better one which that is."""
-    first: list[tuple[int, int]] = []
-    marked = []
-    for hit in hits:
-        own = int.from_bytes(hashes.get(hit.id, b""), "big")
-        of = next((other for other, theirs in first if own and (own ^ theirs).bit_count() <= radius), None)
-        if of is None and own:
-            first.append((hit.id, own))
-        marked.append(hit if of is None else replace(hit, copy_of=of))
-    return marked
 
 
 # What decides about a photo, in 56 bytes: a million of them take no more than a few photos.

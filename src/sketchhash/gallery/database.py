@@ -37,6 +37,7 @@ from sketchhash.model import Model
 from sketchhash.tokens.shape import SHAPE_BYTES, SHAPE_VERSION, ShapeQuery
 
 _PAGE = 1000
+_HASH_PAGE = 10_000  # some milliseconds, between which searches have their turn
 
 _COLUMNS = "path, sha256, size, mtime_ns, label, id, indexed_at"
 _KIND = "CASE WHEN EXISTS (SELECT 1 FROM drawings WHERE drawings.photo = id) THEN 'drawing' ELSE 'photo' END"
@@ -63,6 +64,7 @@ _AT_PLACES = """
 _SHAPE_OF = f"(SELECT shape FROM shapes WHERE shapes.photo = id AND version = {SHAPE_VERSION})"
 _LACKS_SHAPE = f"NOT EXISTS (SELECT 1 FROM shapes WHERE shapes.photo = id AND version = {SHAPE_VERSION})"
 _HASH_OF = "(SELECT hash FROM perceptual_hashes WHERE perceptual_hashes.photo = id)"
+_HASHES = "SELECT photo, hash FROM perceptual_hashes WHERE typeof(hash) = 'blob'"
 _LACKS_HASH = "NOT EXISTS (SELECT 1 FROM perceptual_hashes WHERE perceptual_hashes.photo = id)"
 
 
@@ -336,8 +338,17 @@ class GalleryFile:
             return self._memory.perceptual_hashes(ids)
         if not self.keeps_hashes:
             return {}
-        query = f"SELECT photo, hash FROM perceptual_hashes WHERE photo IN {_THESE}"
-        return dict(self.rows(query, json.dumps(list(ids))))
+        return dict(self.rows(f"{_HASHES} AND photo IN {_THESE}", json.dumps(list(ids))))
+
+    def hash_pages(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield the ids and perceptual hashes of all photos that were hashed, by id, in pages."""
+        if self._memory is not None:
+            yield from self._memory.hash_pages()
+        elif self.keeps_hashes:
+            last = -1
+            while page := self.rows(f"{_HASHES} AND photo > ? ORDER BY photo LIMIT ?", last, _HASH_PAGE):
+                yield page
+                last = page[-1][0]
 
     def without_hash(self, most: int) -> list[int]:
         """Return the ids, ascending, of at most ``most`` photos that have no perceptual hash."""
@@ -366,6 +377,8 @@ class GalleryFile:
 
     def revision(self) -> tuple[int, int]:
         """Return two numbers that stay the same only while the gallery does not change."""
+        if self._memory is not None:  # searches ask for it, and do not wait for other questions
+            return self._memory.revision()
         ((by_others,),) = self.rows("PRAGMA data_version")
         return by_others, self.connection.total_changes
 

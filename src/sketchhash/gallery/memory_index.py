@@ -6,7 +6,7 @@ numbers, and loads just that. So a search sees what another process has indexed 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,14 @@ class MemoryIndex:
     def perceptual_hashes(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the perceptual hashes of some photos, by id."""
         return self._gallery.perceptual_hashes(ids)
+
+    def hash_pages(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield the ids and perceptual hashes of all photos, by id, in pages."""
+        return self._gallery.hash_pages()
+
+    def revision(self) -> tuple[int, int]:
+        """Return two numbers that stay the same only while the gallery does not change."""
+        return self._gallery.revision()
 
     def _refresh(self) -> None:
         before, now = self._state, self._gallery.state()

@@ -74,6 +74,8 @@ class Hit:
         taken_at: When it was taken, by the camera's clock, if that is known.
         copy_of: The id of an earlier hit that it is a copy of, if it is one.
         kind: Whether it is a "photo" or a "drawing", such as an icon.
+        copies: How many other photos of the whole gallery are copies of it, whether they were found or not; None if
+            that was not counted, as for a hit that is a copy itself.
     """
 
     id: int
@@ -85,6 +87,7 @@ class Hit:
     taken_at: datetime | None = None
     copy_of: int | None = None
     kind: PhotoKind = "photo"
+    copies: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,6 +269,10 @@ class OpenGallery(Protocol):
 
     def perceptual_hashes(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the perceptual hashes of some photos; one that was indexed before there were any has none."""
+        ...
+
+    def hash_pages(self) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield the ids and perceptual hashes of all photos that were hashed, by id, in pages."""
         ...
 
     def count_without_shape(self) -> int:

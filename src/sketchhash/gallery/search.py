@@ -24,7 +24,7 @@ from PIL import Image, ImageOps
 
 from sketchhash.codes import unpack
 from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
-from sketchhash.gallery.copies import mark_copies
+from sketchhash.gallery.copy_index import MOST_COPIES, CopyIndex
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.naming import DrawingNames
 from sketchhash.gallery.protocol import Hit, OpenGallery
@@ -106,6 +106,7 @@ class Searcher:
         self.model = model
         self.gallery = gallery
         self.names = DrawingNames(gallery)
+        self._copies = CopyIndex(gallery, lasting)
         self._ink = model.manifest.ink
         self._style = self._ink.style
 
@@ -175,7 +176,7 @@ class Searcher:
             is_known = category in self.model.manifest.categories and self.model.calibration is not None
             others = self.gallery.search(self.values_of_category(category), k, only) if is_known else []
             seen = {hit.id for hit in named}
-            return Answer([*named, *(hit for hit in others if hit.id not in seen)][:k])
+            return Answer(self._copies.marked([*named, *(hit for hit in others if hit.id not in seen)][:k]))
         values = self.values_of_category(category)
         hits = self.gallery.search(values, max(k, JUDGED_HITS), only)
         return self._judged(hits, k, only, lambda calibration, codes: calibration.judge_category(category, codes))
@@ -186,8 +187,12 @@ class Searcher:
         hits = self.gallery.search(values, max(k, JUDGED_HITS) + 1, only)
         others = [hit for hit in hits if hit.id != photo_id]
         if self.gallery.photo(photo_id).kind == "drawing":
-            return Answer(self._marked(others[:k]), left_out=self._left_out(only))
+            return Answer(self._copies.marked(others[:k]), left_out=self._left_out(only))
         return self._judged(others, k, only, partial(self._judge, values=values, asked=None))
+
+    def copies(self, photo_id: int, most: int = MOST_COPIES) -> list[Hit]:
+        """Return at most ``most`` copies of a photo, the nearest first, or raise `BadArgument` if it is not there."""
+        return self._copies.of(photo_id, most)
 
     def prepare(self, query: Query, kind: Kind = "sketch", limits: Limits = _LIMITS) -> Prepared:
         """Draw or decode any query as the model takes it.
@@ -277,25 +282,22 @@ class Searcher:
         """
         left_out = self._left_out(only)
         if self.model.calibration is None:
-            return Answer(self._marked(hits[:k]), left_out=left_out)
+            return Answer(self._copies.marked(hits[:k]), left_out=left_out)
         codes = self.gallery.codes([hit.id for hit in hits])
         staying = [hit for hit in hits if hit.id in codes]  # another process may have removed a photo meanwhile
         photos = list(takewhile(lambda hit: hit.kind == "photo", staying))
         packed = np.frombuffer(b"".join(codes[hit.id] for hit in photos), dtype=np.uint8)
         judgement = judge(self.model.calibration, packed.reshape(len(photos), self.model.bits // 8))
         if len(photos) < min(FIRST_HITS, len(staying)):
-            return Answer(self._marked(staying[:k]), Judgement(guesses=judgement.guesses), left_out)
+            return Answer(self._copies.marked(staying[:k]), Judgement(guesses=judgement.guesses), left_out)
         judged = [
             replace(hit, chance=chance, likely=rank <= judgement.likely)
             for rank, (hit, chance) in enumerate(zip(photos, judgement.hit_chances, strict=True), start=1)
         ]
-        return Answer(self._marked([*judged, *staying[len(photos) :]][:k]), judgement, left_out)
+        return Answer(self._copies.marked([*judged, *staying[len(photos) :]][:k]), judgement, left_out)
 
     def _left_out(self, only: Filter) -> LeftOut:
         return self.gallery.left_out(only) if only.needs_date or only.near else _NONE_LEFT_OUT
-
-    def _marked(self, hits: list[Hit]) -> list[Hit]:
-        return mark_copies(hits, self.gallery.perceptual_hashes([hit.id for hit in hits]))
 
 
 def _json_strokes(source: bytes | Path, limits: Limits) -> object | None:

@@ -183,6 +183,7 @@ class _Tools:
                 "distance": hit.distance,
                 "chance": _rounded(hit.chance),
                 "copy_of": hit.copy_of,
+                "copies": hit.copies,
                 "kind": hit.kind,
                 "has_thumbnail": hit.id in small,
             }

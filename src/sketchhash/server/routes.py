@@ -38,6 +38,7 @@ from sketchhash.server.schemas import (
     FolderAnswer,
     GalleryAnswer,
     HealthAnswer,
+    HitAnswer,
     HitCount,
     Label,
     MapPoint,
@@ -127,6 +128,11 @@ def search_routes(service: Service) -> APIRouter:
         """Find other photos that look like one of the gallery."""
         options = SearchOptions(k=k, folder=folder, label=label, after=after, before=before, near=near)
         return await respond(partial(finder.find_similar, photo_id, options), response)
+
+    @router.get("/photos/{photo_id}/copies", responses=_errors(404))
+    async def copies(photo_id: PhotoId) -> list[HitAnswer]:
+        """Find at most 200 copies of a photo of the gallery, the nearest first; ``distance`` is from its code."""
+        return await service.inference.run(partial(finder.find_copies, photo_id))
 
     return router
 

@@ -80,7 +80,8 @@ class HitAnswer(BaseModel):
     next; it is null if the model has no calibration, and for drawings and what follows them. The ``likely`` hits are
     the good matches, and come first. ``taken_at`` is by the camera's clock, without a time zone; null if it is not
     known. ``copy_of`` is the id of an earlier hit that it is a copy of: resized, recompressed, brightened a little or
-    cropped at the edges. ``kind`` tells photos from drawings, such as icons.
+    cropped at the edges. ``copies`` counts the other photos of the whole gallery that are copies of it; null if they
+    were not counted, as for a hit that is a copy itself. ``kind`` tells photos from drawings, such as icons.
     """
 
     id: int
@@ -92,6 +93,7 @@ class HitAnswer(BaseModel):
     folder: str
     taken_at: datetime | None
     copy_of: int | None
+    copies: int | None
     kind: PhotoKind
 
 

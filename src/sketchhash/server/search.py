@@ -114,6 +114,12 @@ class Finder:
                 hits = self._searcher.similar(photo_id, query.k, only=only)
             return self._found(hits, values, root)
 
+    def find_copies(self, photo_id: int) -> list[HitAnswer]:
+        """Find the copies of a photo of the gallery, wherever they are in it."""
+        root = common_root(self._searcher.gallery)
+        with unknown_photo_is_not_found(photo_id):
+            return [_hit_answer(hit, root) for hit in self._searcher.copies(photo_id)]
+
     def _find_prepared(self, prepared: Prepared, query: SearchOptions, watch: Stopwatch) -> SearchResult:
         with watch.stage("encode"):
             values = self._searcher.encode(prepared)
@@ -143,6 +149,7 @@ def _hit_answer(hit: Hit, root: bytes) -> HitAnswer:
         folder=folder_below(root, hit.path),
         taken_at=hit.taken_at,
         copy_of=hit.copy_of,
+        copies=hit.copies,
         kind=hit.kind,
     )
 

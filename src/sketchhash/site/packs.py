@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sketchhash.codes import unpack
 from sketchhash.gallery import OpenGallery, PhotoRow
+from sketchhash.gallery.copy_index import MOST_COPIES, CopyIndex
 from sketchhash.imaging.details import seconds_of
 from sketchhash.model import Calibration
 from sketchhash.server.photos import common_root, display_name, folder_below
@@ -61,11 +62,14 @@ def write_packs(gallery: OpenGallery, calibration: Calibration | None, folder: P
             _write(folder / "drawings.gz", bytes(row.photo.kind == "drawing" for row in rows))
         _write(folder / "folders.gz", _numbers([folder_numbers[each] for each in places]))
         _write(folder / "taken.gz", np.array(taken, dtype="<f8").tobytes())
+        copies = CopyIndex(gallery, lasting=True)
         for name in ("details", "shapes", "thumbnails"):
             (folder / name).mkdir()
         for number, some in enumerate(_in_packs(rows)):
             _write(folder / "shapes" / f"{number}.gz", _shapes(some))
-            details = json.dumps([_about(row) for row in some], ensure_ascii=False, separators=(",", ":"))
+            near = copies.near({row.photo.id: row.perceptual or b"" for row in some})
+            about = [_about(row, near[row.photo.id]) for row in some]
+            details = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
             _write(folder / "details" / f"{number}.json.gz", details.encode())
         return Packed(labels, folders, _write_thumbnails(gallery, rows, folder / "thumbnails"))
 
@@ -102,7 +106,7 @@ def _shapes(rows: Sequence[PhotoRow]) -> bytes:
     )
 
 
-def _about(row: PhotoRow) -> dict[str, object]:
+def _about(row: PhotoRow, copies: Sequence[int]) -> dict[str, object]:
     """Return what the site says of a photo: no place, camera or description, and no path of this machine."""
     photo, details = row.photo, row.details
     return {
@@ -114,6 +118,8 @@ def _about(row: PhotoRow) -> dict[str, object]:
         "width": details and details.width,
         "height": details and details.height,
         "hash": (row.perceptual or b"").hex(),
+        "copies": len(copies),
+        "copy_ids": copies[:MOST_COPIES],
     }
 
 

@@ -3,7 +3,8 @@
 
 /**
  * @typedef {{ id: number, distance: number, chance: number | null, likely: boolean, label: string | null, name: string,
- *   folder: string, taken_at: string | null, copy_of: number | null, kind: "photo" | "drawing" }} Hit
+ *   folder: string, taken_at: string | null, copy_of: number | null, copies: number | null,
+ *   kind: "photo" | "drawing" }} Hit
  * @typedef {{ category: string, chance: number }} Guess
  * @typedef {{ name: string, strokes: import("./drawing.js").Strokes }} Example
  * @typedef {{ ink: number, encode: number, search: number, total: number }} Timings
@@ -45,6 +46,7 @@
  *   details: (id: number, signal: AbortSignal) => Promise<Details>,
  *   thumbnail: (id: number) => Promise<string>,
  *   original: (hit: Hit) => string | null,
+ *   copies: (id: number) => Promise<Hit[]>,
  *   svg?: (id: number, signal: AbortSignal) => Promise<{ svg: string }>,
  * }} BackEnd
  */

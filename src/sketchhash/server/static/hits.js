@@ -4,11 +4,38 @@
 import { backEnd } from "./backend.js";
 import { asDate, make } from "./dom.js";
 
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./api.js").Filters} Filters */
 /** @typedef {import("./api.js").Hit} Hit */
 
 // Thumbnails are fetched when they come into the window and, of hits that have stayed for a while, this near to it.
 const AHEAD = "200px";
 const STAYED_MS = 800;
+
+// As many as the service finds at once.
+const MOST_HITS = 500;
+
+/**
+ * Search for as many photos as are asked for beside their copies, which would take the places of others.
+ * @param {(filters: Filters) => Promise<Answer>} search
+ * @param {Filters} filters
+ */
+export async function searchApart(search, filters) {
+  let { k } = filters;
+  let answer = await search(filters);
+  while (answer.hits.length === k && k < MOST_HITS && firstsOf(answer.hits).length < filters.k) {
+    k = Math.min(2 * k, MOST_HITS);
+    answer = await search({ ...filters, k });
+  }
+  const shown = new Set(firstsOf(answer.hits).slice(0, filters.k).map((hit) => hit.id));
+  return { ...answer, hits: answer.hits.filter((hit) => shown.has(hit.id) || shown.has(hit.copy_of ?? 0)) };
+}
+
+/** Return the hits that are no copies of others among them. @param {readonly Hit[]} hits */
+function firstsOf(hits) {
+  const ids = new Set(hits.map((hit) => hit.id));
+  return hits.filter((hit) => !hit.copy_of || !ids.has(hit.copy_of));
+}
 
 export class HitGrid {
   /** @type {HTMLElement} */
@@ -29,6 +56,8 @@ export class HitGrid {
   #isByDate = false;
   /** The photos whose copies are shown, by id. @type {Set<number>} */
   #unfolded = new Set();
+  /** Copies of photos that were not among the hits. @type {Map<number, Hit[]>} */
+  #fetched = new Map();
 
   /**
    * @param {HTMLElement} list
@@ -50,26 +79,28 @@ export class HitGrid {
     this.#all = hits;
     this.#isByDate = isByDate;
     this.#unfolded.clear();
+    this.#fetched.clear();
     this.#lay();
   }
 
   #lay() {
-    const shown = new Set(this.#all.filter((hit) => !hit.copy_of).map((hit) => hit.id));
-    const hits = this.#all.filter((hit) => !hit.copy_of || !shown.has(hit.copy_of) || this.#unfolded.has(hit.copy_of));
+    const groups = firstsOf(this.#all).map((hit) => ({ first: hit, copies: this.#copiesOf(hit.id) }));
+    const hits = groups.flatMap(({ first, copies }) => (this.#unfolded.has(first.id) ? [first, ...copies] : [first]));
     const focused = document.activeElement;
     const hadFocus = this.#list.contains(focused);
     this.hits = hits;
     this.#cards = new Map(hits.map((hit) => [hit.id, this.#cards.get(hit.id) ?? new HitCard(hit.id)]));
     const cards = [...this.#cards.values()];
     cards.forEach((card, index) => {
-      const { id } = hits[index];
-      card.describe(hits[index], this.#all.filter((hit) => hit.copy_of === id).length, this.#unfolded.has(id));
+      const { id, copies } = hits[index];
+      card.describe(hits[index], Math.max(copies ?? 0, this.#copiesOf(id).length), this.#unfolded.has(id));
       card.button.onclick = () => this.#open(index);
-      card.copies.onclick = () => this.#fold(id);
+      card.copies.onclick = () => void this.#fold(id);
     });
     const items = cards.map((card) => card.item);
-    const likely = hits.filter((hit) => hit.likely).length;
-    if (!this.#isByDate && 0 < likely && likely < hits.length) items.splice(likely, 0, this.#divider);
+    const less = groups.find(({ first }) => !first.likely)?.first;
+    const likely = less ? hits.indexOf(less) : 0;
+    if (!this.#isByDate && 0 < likely) items.splice(likely, 0, this.#divider);
     this.#list.replaceChildren(...items);
     clearTimeout(this.#staying);
     this.#watch("0px");
@@ -80,9 +111,24 @@ export class HitGrid {
   }
 
   /** Show the copies of a photo, or hide them again. @param {number} id */
-  #fold(id) {
-    if (!this.#unfolded.delete(id)) this.#unfolded.add(id);
+  async #fold(id) {
+    const isUnfolded = !this.#unfolded.delete(id);
+    if (isUnfolded) this.#unfolded.add(id);
     this.#lay();
+    const copies = this.hits.find((hit) => hit.id === id)?.copies ?? 0;
+    if (!isUnfolded || this.#fetched.has(id) || copies <= this.#copiesOf(id).length) return;
+    const all = this.#all;
+    const fetched = await backEnd.copies(id).catch(() => null); // those that were found are shown anyway
+    if (all !== this.#all || !fetched) return;
+    this.#fetched.set(id, fetched);
+    this.#lay();
+  }
+
+  /** Return the copies of a photo as far as they are known: among the hits, and then those that were fetched. @param {number} id */
+  #copiesOf(id) {
+    const found = this.#all.filter((hit) => hit.copy_of === id);
+    const known = new Set(this.#all.map((hit) => hit.id));
+    return [...found, ...(this.#fetched.get(id) ?? []).filter((hit) => !known.has(hit.id))];
   }
 
   /** @param {number} index */
@@ -172,14 +218,14 @@ class HitCard {
 
   /**
    * @param {Hit} hit
-   * @param {number} copies how many copies of it were found
+   * @param {number} copies how many copies of it the gallery has
    * @param {boolean} isUnfolded whether they are shown
    */
   describe(hit, copies, isUnfolded) {
     const counted = copies === 1 ? "1 copy" : `${copies} copies`;
     if (copies) this.item.append(this.copies);
     else this.copies.remove();
-    this.copies.textContent = isUnfolded ? "Hide copies" : `+ ${counted}`;
+    this.copies.textContent = isUnfolded ? "Hide" : `+ ${counted}`;
     this.copies.title = isUnfolded ? `Hide ${counted}` : `Show ${counted} of this photo`;
     this.copies.ariaExpanded = String(isUnfolded);
     this.item.classList.toggle("is-copy", Boolean(hit.copy_of));

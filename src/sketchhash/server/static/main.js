@@ -10,7 +10,7 @@ import { Drawing, keepInTab } from "./drawing.js";
 import { Examples } from "./examples.js";
 import { FilterBar } from "./filters.js";
 import { Guesses, showKnown } from "./guesses.js";
-import { HitGrid } from "./hits.js";
+import { HitGrid, searchApart } from "./hits.js";
 import { liveSearch, retryLater } from "./live.js";
 import { PictureCard, listenForPictures } from "./picture.js";
 import { Sheet, Tools, drawWithKeyboard } from "./sheet.js";
@@ -53,7 +53,7 @@ let drawn = { by: "drawing", strokes: drawing.strokes };
 const live = liveSearch(
   (/** @type {Query} */ query, signal) => {
     status.showSearching();
-    return backEnd.search(query, filterBar.filters, signal);
+    return searchApart((filters) => backEnd.search(query, filters, signal), filterBar.filters);
   },
   (outcome) => ("answer" in outcome ? showAnswer(outcome.answer, outcome.query) : showError(outcome.error)),
 );

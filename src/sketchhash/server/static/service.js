@@ -16,6 +16,7 @@ export const service = {
   folders: (below) => call(`api/gallery/folders?${new URLSearchParams({ below })}`),
   map: () => call("api/gallery/map"),
   details: (id, signal) => call(`api/photos/${id}/details`, { signal }),
+  copies: (id) => call(`api/photos/${id}/copies`),
   thumbnail: async (id) => `api/photos/${id}/thumbnail?v=${edition}`,
   original: ({ id }) => `api/photos/${id}?v=${edition}`,
   svg: (id, signal) => call(`api/photos/${id}/svg`, { signal }),

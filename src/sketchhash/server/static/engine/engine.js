@@ -23,7 +23,7 @@ import { SHAPE_BYTES, ShapeQuery } from "./shape.js";
  *   ink: import("./ink.js").Ink, calibration: import("./calibration.js").Coefficients | null, metric_unit: number,
  *   copy_radius: number, pack_rows: number, thumbnail_packs: number[], labels: string[], folders: string[] }} Site
  * @typedef {{ name: string, kind: "photo" | "drawing", size: number, modified_at: string, indexed_at: string,
- *   width: number | null, height: number | null, hash: string }} Row
+ *   width: number | null, height: number | null, hash: string, copies?: number, copy_ids?: number[] }} Row
  * @typedef {{ by: "drawing", strokes: import("./ink.js").Strokes } | { by: "photo", id: number }
  *   | { by: "category", category: string }} Query
  */
@@ -203,6 +203,15 @@ export class Engine {
     };
   }
 
+  /** Return the copies of a photo, the nearest first. @param {number} id @returns {Promise<Hit[]>} */
+  async copies(id) {
+    const row = this.#rowOf(id);
+    const [code] = this.#codesOf([row]);
+    const rows = ((await this.#about(row)).copy_ids ?? []).map((other) => this.#rowOf(other));
+    const about = await Promise.all(rows.map((other) => this.#about(other)));
+    return rows.map((other, place) => ({ ...this.#hit(other, about[place], code), copy_of: id, copies: null }));
+  }
+
   /** Return the folders that lie directly in one. @param {string} below */
   folders(below) {
     const start = below ? `${below}/` : "";
@@ -280,16 +289,9 @@ export class Engine {
     const rows = found.slice(0, filters.k);
     const about = await Promise.all(rows.map((row) => this.#about(row)));
     const hits = rows.map((row, place) => ({
-      id: this.#ids[row],
-      distance: distance(this.#codes, row, code),
+      ...this.#hit(row, about[place], code),
       chance: place < chances.length ? rounded(chances[place]) : null,
       likely: place < likely,
-      label: this.#labelOf(row),
-      name: about[place].name,
-      folder: this.site.folders[this.#folders[row]],
-      taken_at: this.#takenAt(row),
-      copy_of: /** @type {number | null} */ (null),
-      kind: about[place].kind,
     }));
     markCopies(hits, about.map(({ hash }) => hash), this.site.copy_radius);
     const total = performance.now() - began;
@@ -321,6 +323,23 @@ export class Engine {
     const judgement = judge(this.#calibration, this.#codesOf(rows.slice(0, photos)));
     if (photos >= Math.min(FIRST_HITS, rows.length)) return judgement;
     return { ...NO_JUDGEMENT, guesses: judgement.guesses };
+  }
+
+  /** @param {number} row @param {Row} about @param {Uint8Array} code what it is compared with @returns {Hit} */
+  #hit(row, about, code) {
+    return {
+      id: this.#ids[row],
+      distance: distance(this.#codes, row, code),
+      chance: null,
+      likely: false,
+      label: this.#labelOf(row),
+      name: about.name,
+      folder: this.site.folders[this.#folders[row]],
+      taken_at: this.#takenAt(row),
+      copy_of: null,
+      kind: about.kind,
+      copies: about.copies ?? null, // sites of older versions do not tell
+    };
   }
 
   /** Return the rows that pass filters, or null for all. @param {Filters} filters */
@@ -416,7 +435,7 @@ function startNetwork(files, { network, runtime }) {
 
 /**
  * Note for each hit that is a copy of a better one which that is.
- * @param {{ id: number, copy_of: number | null }[]} hits
+ * @param {Hit[]} hits
  * @param {string[]} hashes in hexadecimal, "" for none
  * @param {number} radius in how many bits the hashes of copies differ at most
  */
@@ -427,7 +446,7 @@ function markCopies(hits, hashes, radius) {
     const hash = BigInt(`0x${hashes[place] || 0}`);
     if (!hash) return;
     const of = first.find((other) => bitCount(hash ^ other.hash) <= radius);
-    if (of) hit.copy_of = of.id;
+    if (of) [hit.copy_of, hit.copies] = [of.id, null];
     else first.push({ id: hit.id, hash });
   });
 }

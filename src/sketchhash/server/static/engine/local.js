@@ -46,6 +46,7 @@ export function openLocal(place) {
     folders: (below) => ask("folders", below),
     map: () => ask("read", "map.json.gz"),
     details: (id) => unlessAway(ask("details", id)),
+    copies: (id) => unlessAway(ask("copies", id)),
     thumbnail(id) {
       let address = thumbnails.get(id);
       if (!address) {
