@@ -283,6 +283,8 @@ def finds_and_tells_the_same(address, gallery_file):
         assert replace(told, bytes=0) == replace(known, bytes=0)
         ids = [photo.id for photo, _ in photos]
         assert engine.details(ids) == gallery.details(ids)
+        assert sorted(engine.tagged_drawings()) == sorted(gallery.tagged_drawings())
+        assert gallery.tagged_drawings()
         for most in (3, 100):
             sample = engine.sample(most)
             assert sample.codes.tobytes() == b"".join(gallery.code(photo) for photo in sample.ids)

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from sketchhash.codes import pack
-from sketchhash.errors import BadArgument, UnreadableImage
+from sketchhash.errors import BadArgument, UnknownName, UnreadableImage
 from sketchhash.gallery import Filter, GalleryFile, PhotoFile, PhotoProblem, Searcher, find_copies, verify
 from sketchhash.gallery.packs import read_drawn, words_of
 from sketchhash.gallery.photos import find_photos, is_gone
@@ -233,6 +233,63 @@ def test_a_gallery_without_room_for_drawings_says_so(index, gallery, svg, monkey
 def test_names_become_words(tmp_path):
     assert words_of(tmp_path / "arrow-left_2.svg") == "arrow left 2"
     assert words_of(tmp_path / "---.svg") == "---"
+
+
+def labels_of(hits):
+    return [hit.label for hit in hits]
+
+
+def test_words_find_drawings_by_names_first_and_then_by_tags(index, gallery, model, icon_pack):
+    icon_pack(categories={"Round shapes": ["circle", "minus"], "Lines": ["arrow-left", "minus"], "Circles": ["minus"]})
+    index()
+    searcher = Searcher(model, gallery)
+    assert labels_of(searcher.by_category("circle")) == ["circle", "minus"]
+    assert labels_of(searcher.by_category("lines")) == ["arrow left", "minus"]
+    assert labels_of(searcher.by_category("shapes round", 1)) == ["circle"]
+    assert labels_of(searcher.by_category("left")) == ["arrow left"]
+    assert searcher.names.meant("lines", 9) == []
+    assert searcher.names.has_tag("Line") and not searcher.names.has_tag("left") and not searcher.names.has_tag(" ")
+    with pytest.raises(UnknownName):
+        searcher.by_category("square")
+
+
+def test_tags_find_a_drawing_among_others_of_its_label_and_filters_hold(index, gallery, model, icon_pack, folder):
+    path = icon_pack(categories={"Lines": ["minus"]})
+    index(labels="folder")
+    searcher = Searcher(model, gallery)
+    assert [hit.path.name for hit in searcher.by_category("lines", 1)] == ["minus"]
+    assert [hit.path.name for hit in searcher.by_category("lines", only=Filter(folder=path))] == ["minus"]
+    assert searcher.names.find("lines", 9, Filter(folder=folder / "elsewhere")) == []
+
+
+TAG_FILES = {
+    "tags.json": {"circle": ["round", "ring, hoop"]},
+    "../icons.json": {"circle": {"name": "circle", "category": "round", "tags": ["ring", "hoop", 5]}},
+    "../../data/openmoji.json": [
+        {"hexcode": "circle", "annotation": "a circle", "tags": "ring, round", "group": "hoop"}
+    ],
+}
+
+
+@pytest.mark.parametrize("where", TAG_FILES)
+def test_tags_are_read_from_the_file_of_their_set(index, gallery, model, svg, folder, counts, where):
+    svg("a/b/circle.svg")
+    svg("a/b/minus.svg", "minus")
+    file = folder / "a" / "b" / where
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(TAG_FILES[where]))
+    assert counts(index()) == {"added": 2}
+    searcher = Searcher(model, gallery)
+    label = "a circle" if "openmoji" in where else "circle"
+    assert labels_of(searcher.by_category("hoop")) == labels_of(searcher.by_category("ring round")) == [label]
+    assert counts(index()) == {"unchanged": 2}
+    file.write_text(json.dumps({"circle": ["wheel"]}))
+    assert index().described == 1
+    assert labels_of(searcher.by_category("wheel")) == ["circle"]
+    assert not searcher.names.has_tag("hoop")
+    file.write_text("{" * 100_000)
+    assert index().described == 1
+    assert not searcher.names.has_tag("wheel")
 
 
 @pytest.fixture

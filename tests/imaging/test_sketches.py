@@ -232,6 +232,31 @@ def pieces(mask):
     return count
 
 
+def a_layer_taken_off(ink):
+    """Thin once as Guo and Hall say, one pixel after the other."""
+    ink = np.pad(ink, 1)
+    for is_second in (False, True):
+        gone = []
+        for row, column in np.argwhere(ink):
+            window = ink[row - 1 : row + 2, column - 1 : column + 2].ravel()
+            n, ne, e, se, s, sw, w, nw = (bool(window[place]) for place in (1, 2, 5, 8, 7, 6, 3, 0))
+            met = (not n and (ne or e)) + (not e and (se or s)) + (not s and (sw or w)) + (not w and (nw or n))
+            sides = min((n or ne) + (e or se) + (s or sw) + (w or nw), (nw or n) + (ne or e) + (se or s) + (sw or w))
+            stays = (n or ne or not se) and e if is_second else (s or sw or not nw) and w
+            if met == 1 and 2 <= sides <= 3 and not stays:
+                gone.append((row, column))
+        for place in gone:
+            ink[place] = False
+    return ink[1:-1, 1:-1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_layer_is_taken_off_as_the_paper_says(seed):
+    rng = np.random.default_rng(seed)
+    ink = rng.random(rng.integers(1, 16, 2)) < rng.random()  # of so small a drawing one layer is taken off
+    np.testing.assert_array_equal(skeletonise(ink), a_layer_taken_off(ink))
+
+
 @pytest.mark.parametrize("width", [2, 3, 4, 7])
 def test_a_ring_becomes_a_closed_line_along_its_middle(width):
     thinned = skeletonise(ring(101, 35, width))

@@ -17,7 +17,7 @@ def drawn(gallery, model, photos):
     """Add an SVG with a script, and a pack with one icon; return their ids by name."""
     (photos / "evil.svg").write_text(f"{OPEN}<script>alert(1)</script>{SQUARE}</svg>")
     pack = {"prefix": "test", "width": 24, "height": 24, "icons": {"arrow-left": {"body": SQUARE}}}
-    (photos / "icons.json").write_text(json.dumps(pack))
+    (photos / "icons.json").write_text(json.dumps({**pack, "categories": {"Pointing": ["arrow-left"]}}))
     list(index_events(gallery, model, [photos]))
     return {photo.path.name: photo.id for photo in gallery.photos() if photo.kind == "drawing"}
 
@@ -51,6 +51,12 @@ def test_words_mean_drawings_by_their_names_and_find_them(client, drawn):
     assert {"category": "arrow left"} in client.get("/api/categories", params={"word": "arrow"}).json()
     answer = client.post("/api/search/category", json={"category": "arrow left"}).json()
     assert [(hit["name"], hit["kind"]) for hit in answer["hits"]] == [("arrow-left", "drawing")]
+
+
+def test_a_tag_means_itself_and_finds_the_drawings_that_have_it(client, drawn):
+    assert client.get("/api/categories", params={"word": "pointing"}).json() == [{"category": "pointing"}]
+    answer = client.post("/api/search/category", json={"category": "pointing"}).json()
+    assert [hit["name"] for hit in answer["hits"]] == ["arrow-left"]
 
 
 def test_the_gallery_counts_its_drawings(client, drawn):

@@ -17,7 +17,7 @@ from sketchhash.errors import BadArgument, IncompatibleGallery
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.memory_index import check_query
 from sketchhash.gallery.photos import PhotoRecord, outermost
-from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, Opener, PhotoRow, Sample
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, Opener, PhotoRow, Sample, TaggedDrawing
 from sketchhash.gallery.writer import Writer, retried
 from sketchhash.imaging.details import Details
 from sketchhash.index import Hits, rerank
@@ -192,6 +192,10 @@ class EngineGallery(ABC):
     @abstractmethod
     def pages(self) -> Iterator[list[PhotoRow]]:
         """Yield all rows, by id, in pages."""
+
+    @abstractmethod
+    def tagged_drawings(self) -> list[TaggedDrawing]:
+        """Return the drawings that have tags."""
 
     @abstractmethod
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:

@@ -63,7 +63,7 @@ from sketchhash.engines.thumbnail_stores import (
 from sketchhash.errors import BadArgument, IncompatibleGallery, UnknownName
 from sketchhash.gallery.filters import Filter, LeftOut
 from sketchhash.gallery.photos import PhotoRecord, absolute, path_range
-from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample, TaggedDrawing
 from sketchhash.gallery.schema import other_format
 from sketchhash.index.protocol import Hits, Wanted
 from sketchhash.model import Model
@@ -172,6 +172,14 @@ class MilvusGallery(EngineGallery):
         """Yield all rows, by id, in pages."""
         for page in self._photo_rows.pages(self._columns):
             yield [photo_row(row) for row in page]
+
+    def tagged_drawings(self) -> list[TaggedDrawing]:
+        """Return the drawings that have tags."""
+        rows = self.selected("is_drawing == 1") if self.keeps_drawings else iter(())
+        described = ((row.photo, row.details and row.details.description) for row in rows)
+        return [
+            TaggedDrawing(photo.id, photo.label, tags) for photo, tags in described if photo.label is not None and tags
+        ]
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the small JPEGs of some photos."""

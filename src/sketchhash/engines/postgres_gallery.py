@@ -23,7 +23,7 @@ from sketchhash.engines.postgres_writer import DETAIL_NAMES, THUMBNAILS, Postgre
 from sketchhash.errors import BadArgument, IncompatibleGallery
 from sketchhash.gallery.filters import Filter, LeftOut
 from sketchhash.gallery.photos import PhotoRecord, absolute, path_range
-from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Opener, PhotoRow, Sample, TaggedDrawing
 from sketchhash.gallery.schema import PATIENCE, other_format
 from sketchhash.gallery.writer import DETAILS, retried
 from sketchhash.imaging.details import moment_of
@@ -240,6 +240,12 @@ class PostgresGallery(EngineGallery):
         while page := self._database.rows(f"{self.row_query} WHERE id > %s ORDER BY id LIMIT %s", last, _PAGE):
             yield [photo_row(columns) for columns in page]
             last = page[-1][0]
+
+    def tagged_drawings(self) -> list[TaggedDrawing]:
+        """Return the drawings that have tags."""
+        query = f"""SELECT id, label, description FROM {self._drawings} JOIN photos ON id = drawings.photo
+            JOIN {self._details} ON details.photo = id WHERE label IS NOT NULL AND description IS NOT NULL"""
+        return [TaggedDrawing(*columns) for columns in self._database.rows(query)]
 
     def thumbnails(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the small JPEGs of some photos."""

@@ -28,7 +28,7 @@ from sketchhash.gallery.file_writer import FileWriter
 from sketchhash.gallery.filters import EVERYTHING, Filter, LeftOut
 from sketchhash.gallery.memory_index import MemoryIndex
 from sketchhash.gallery.photos import PhotoKind, PhotoRecord, absolute, path_range
-from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample
+from sketchhash.gallery.protocol import GalleryInfo, GalleryModel, Hit, PhotoRow, Sample, TaggedDrawing
 from sketchhash.gallery.schema import begin_gallery, connect, explained, read_model, transaction
 from sketchhash.gallery.soundness import damaged, valued
 from sketchhash.gallery.writer import DETAILS
@@ -257,6 +257,14 @@ class GalleryFile:
         rows = self.rows(f"SELECT photo, {DETAILS} FROM details WHERE photo IN {_THESE}", json.dumps(list(ids)))
         with valued(self.path):
             return {photo: Details.of_columns(columns) for photo, *columns in rows}
+
+    def tagged_drawings(self) -> list[TaggedDrawing]:
+        """Return the drawings that have tags."""
+        if not (self.keeps_details and self.keeps_drawings):
+            return []
+        query = """SELECT id, label, description FROM drawings JOIN photos ON id = drawings.photo
+            JOIN details ON details.photo = id WHERE label IS NOT NULL AND description IS NOT NULL"""
+        return [TaggedDrawing(*columns) for columns in self.rows(query)]
 
     def at(self, path: Path) -> PhotoRecord | None:
         """Return the photo at an absolute path, if it is in the gallery."""

@@ -120,7 +120,9 @@ def _labelled(file: PhotoFile, content: bytes) -> PhotoFile:
 def _described(task: Task, content: bytes, run: Run) -> Details:
     if task.packed is not None:
         return Details(description=task.packed.drawing.words or None)
-    return Details(sidecars=task.sidecars.stamp) if is_svg(content) else describe(content, task.sidecars, run)
+    if is_svg(content):
+        return Details(description=task.sidecars.tagged.tags or None, sidecars=task.sidecars.stamp)
+    return describe(content, task.sidecars, run)
 
 
 def _encoded_photos(model: Model, photos: Sequence[tuple[PhotoFile, Details, NDArray[np.uint8]]]) -> Iterator[Encoded]:

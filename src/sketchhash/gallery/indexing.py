@@ -296,7 +296,8 @@ class _Sifter:
         label = _folder_name(path) if self._labels == "folder" else None
         if isinstance(found, Packed):
             return Task(path, label or words_of(path), kind="drawing", packed=found)
-        return Task(path, label, self._finder.beside(path), self._kind)
+        sidecars = self._finder.beside(path)
+        return Task(path, label or sidecars.tagged.name, sidecars, self._kind)
 
     def _is_unchanged(self, known: PhotoRow, task: Task) -> bool:
         if task.label not in (None, known.photo.label) or task.kind not in (None, known.photo.kind):

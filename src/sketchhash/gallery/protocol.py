@@ -10,7 +10,7 @@ from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,14 @@ class Hit:
     copy_of: int | None = None
     kind: PhotoKind = "photo"
     copies: int | None = None
+
+
+class TaggedDrawing(NamedTuple):
+    """A drawing that has words beside its name, such as the tags of an icon."""
+
+    id: int
+    label: str
+    tags: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,6 +265,10 @@ class OpenGallery(Protocol):
 
     def sample(self, most: int) -> Sample:
         """Return at most ``most`` photos, spread evenly over when they were indexed."""
+        ...
+
+    def tagged_drawings(self) -> list[TaggedDrawing]:
+        """Return the drawings that have tags."""
         ...
 
     def pages(self) -> Iterator[list[PhotoRow]]:

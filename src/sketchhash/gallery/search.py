@@ -163,12 +163,12 @@ class Searcher:
         return self._judged(hits, k, only, partial(self._judge, values=values, asked=asked))
 
     def by_category(self, category: str, k: int = DEFAULT_K, *, only: Filter = EVERYTHING) -> Answer:
-        """Return drawings whose names have the category's words, and then the photos nearest to it, ``k`` in all.
+        """Return drawings with the category's words as name or tag, and then the photos nearest to it: ``k`` in all.
 
         A word that the model does not know finds drawings alone.
 
         Raises:
-            UnknownName: If the model does not know the category, and no drawing has such a name.
+            UnknownName: If the model does not know the category, and no drawing has such a name or tag.
             BadArgument: If the model has no calibration, and so no vectors of categories.
         """
         named = self.names.find(category, k, only)

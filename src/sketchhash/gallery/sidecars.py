@@ -3,6 +3,9 @@
 XMP lies at ``photo.jpg.xmp`` or ``photo.xmp``. Google Takeout writes ``photo.jpg.json``, or nowadays
 ``photo.jpg.supplemental-metadata.json``, cuts what comes before ``.json`` at 46 characters, and puts the number of a
 second ``photo(1).jpg`` at the end: ``photo.jpg.supplemental-metadata(1).json``.
+
+What is known of an SVG file lies in one file for the whole set of icons, in the same folder or in one of the two above
+it: see `sketchhash.imaging.tags`.
 """
 
 from __future__ import annotations
@@ -11,29 +14,33 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.gallery.photos import open_file
-from sketchhash.imaging import Run
+from sketchhash.imaging import Run, decoders
 from sketchhash.imaging.details import MAX_SIDECAR_BYTES, Details, parse_details, read_details
+from sketchhash.imaging.tags import MAX_TAG_FILE_BYTES, NOT_TAGGED, Tagged, read_tags, tags_of
 
 _SUPPLEMENT = ".supplemental-metadata"
 _LONGEST_TAKEOUT = 46
 _NUMBERED = re.compile(r"(.+)(\(\d+\))(\.\w+)", re.DOTALL)
 _EDITED = re.compile(r"(.+)-edited(\(\d+\))?(\.\w+)", re.DOTALL)
 _FOLDERS_KEPT = 8
+_TAG_FILES = ("tags.json", "icons.json", "openmoji.json", "data/openmoji.json")
+_FOLDERS_UP = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Sidecars:
-    """The sidecars of one photo, and a number that changes when they do; 0 stands for none."""
+    """The sidecars of one photo, or the tags of an SVG file, and a number that changes when they do; 0 for none."""
 
     xmp: Path | None = None
     takeout: Path | None = None
     stamp: int = 0
+    tagged: Tagged = NOT_TAGGED
 
 
 NO_SIDECARS = Sidecars()
@@ -42,12 +49,16 @@ NO_SIDECARS = Sidecars()
 class SidecarFinder:
     """Finds sidecars; a folder is listed once for all of its photos that come one after the other."""
 
-    def __init__(self) -> None:
-        """Begin with no folder listed."""
+    def __init__(self, run: Run | None = None) -> None:
+        """Begin with no folder listed; files of tags are read where ``run`` does it."""
         self._sidecars_in = lru_cache(_FOLDERS_KEPT)(_sidecars_in)
+        self._tag_files = lru_cache(_FOLDERS_KEPT)(_tag_files)
+        self._tags_in = lru_cache(_FOLDERS_KEPT)(partial(_tags_in, run=run or decoders.shared().run))
 
     def beside(self, photo: Path) -> Sidecars:
         """Return the sidecars of ``photo``."""
+        if photo.suffix.lower() == ".svg":
+            return self._tagged(photo)
         there = self._sidecars_in(photo.parent)
         if not there:
             return NO_SIDECARS
@@ -55,6 +66,13 @@ class SidecarFinder:
         takeout = next((there[name] for name in _takeout_names(photo.name) if name in there), None)
         beside, exported = (None if name is None else photo.with_name(name) for name in (xmp, takeout))
         return Sidecars(beside, exported, _stamp(place for place in (beside, exported) if place is not None))
+
+    def _tagged(self, drawing: Path) -> Sidecars:
+        for file in self._tag_files(drawing.parent):
+            tagged = self._tags_in(file).get(drawing.stem)
+            if tagged is not None:
+                return Sidecars(stamp=_digest(tagged), tagged=tagged)
+        return NO_SIDECARS
 
 
 def describe(content: bytes, sidecars: Sidecars, run: Run) -> Details:
@@ -99,15 +117,34 @@ def _stamp(paths: Iterable[Path]) -> int:
         except OSError:
             continue
         facts.append((os.fsencode(path.name), status.st_size, status.st_mtime_ns))
-    return int.from_bytes(blake2b(repr(facts).encode(), digest_size=7).digest(), "big") if facts else 0
+    return _digest(facts) if facts else 0
 
 
-def _read(path: Path | None) -> bytes | None:
+def _digest(facts: object) -> int:
+    return int.from_bytes(blake2b(repr(facts).encode("utf-8", "backslashreplace"), digest_size=7).digest(), "big")
+
+
+def _tag_files(folder: Path) -> list[Path]:
+    """Return the files that may hold the tags of SVG files in a folder, the nearest first."""
+    folders = (folder, *folder.parents[:_FOLDERS_UP])
+    return [each / name for each in folders for name in _TAG_FILES if (each / name).is_file()]
+
+
+def _tags_in(file: Path, run: Run) -> dict[str, Tagged]:
+    """Return the tags that a file lists, by the names of SVG files; none, if it cannot be read."""
+    content = _read(file, MAX_TAG_FILE_BYTES)
+    try:
+        return tags_of(run(read_tags, content)) if content is not None else {}
+    except UnreadableImage:
+        return {}
+
+
+def _read(path: Path | None, most: int = MAX_SIDECAR_BYTES) -> bytes | None:
     if path is None:
         return None
     try:
         with open_file(path) as file:
-            content = file.read(MAX_SIDECAR_BYTES + 1)
+            content = file.read(most + 1)
     except (OSError, UnreadableImage):
         return None
-    return content if len(content) <= MAX_SIDECAR_BYTES else None
+    return content if len(content) <= most else None

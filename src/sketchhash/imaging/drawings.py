@@ -19,7 +19,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageChops
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging.decode import DEFAULT_LIMITS, Limits, fitted, open_picture
@@ -67,7 +67,7 @@ def read_drawing(
     Raises:
         UnreadableImage: If the file cannot be decoded, or nothing is drawn on it.
     """
-    picture = open_picture(source, limits, longest=2 * THUMBNAIL)
+    picture = _in_grey(open_picture(source, limits, longest=2 * THUMBNAIL))
     try:
         ink = drawing_ink(picture, size, style)
     except UnreadableImage as problem:
@@ -132,6 +132,13 @@ def _most_common(colours: NDArray[np.int32]) -> NDArray[np.int32]:
     packed, counts = np.unique(colours.reshape(-1, 3) @ _ONE_NUMBER, return_counts=True)
     common = int(packed[counts.argmax()])
     return np.array([common & 255, common >> 8 & 255, common >> 16], dtype=np.int32)
+
+
+def _in_grey(picture: Image.Image) -> Image.Image:
+    """Lay what is drawn in black on nothing, as most icons are, on white: one channel is read much faster than four."""
+    if picture.mode == "RGBA" and not any(colour.getbbox() for colour in picture.split()[:3]):
+        return ImageChops.invert(picture.getchannel("A"))
+    return picture
 
 
 def drawing_ink(picture: Image.Image, size: int, style: InkStyle = DEFAULT_STYLE) -> NDArray[np.uint8]:

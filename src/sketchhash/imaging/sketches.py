@@ -193,63 +193,62 @@ _WIDEST_PEN = 1 / 8
 
 
 def skeletonise(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Thin ink until most of its lines are one pixel wide: ``(height, width)``, a subset of ``ink``."""
-    height, width = ink.shape
-    framed = np.pad(ink, 1).astype(np.uint8)
-    flat = framed.ravel()
-    stride = width + 2
-    around = (
-        -stride,
-        1 - stride,
-        1,
-        stride + 1,
-        stride,
-        stride - 1,
-        -1,
-        -stride - 1,
-    )  # north first, clockwise
+    """Thin ink until most of its lines are one pixel wide: ``(height, width)``, a subset of ``ink``.
 
-    pixels = np.flatnonzero(flat)
+    The picture is one large number, a bit for each pixel: then its neighbour in the north is a shift away, and Python
+    compares all pixels at once.
+    """
+    height, width = ink.shape
+    framed = np.pad(ink, 1)
+    left = int.from_bytes(np.packbits(framed).tobytes())
     first_layer = 0
     for _ in range(int(max(height, width) * _WIDEST_PEN / 2) + 1):
-        layer = 0
-        for may_go in _MAY_GO:
-            neighbourhood = np.zeros(len(pixels), dtype=np.uint8)
-            for bit, step in enumerate(around):
-                neighbourhood |= flat[pixels + step] << bit
-            goes = may_go[neighbourhood]
-            flat[pixels[goes]] = 0
-            pixels = pixels[~goes]
-            layer += int(goes.sum())
+        before = left.bit_count()
+        for is_second in (False, True):
+            left ^= _may_go(left, width + 2, is_second)
+        layer = before - left.bit_count()
         first_layer = first_layer or layer
         if layer <= first_layer * _LAST_LAYER:
             break
-    return framed[1:-1, 1:-1].astype(bool)
+    packed = np.frombuffer(left.to_bytes(-(-framed.size // 8)), dtype=np.uint8)
+    thinned = np.unpackbits(packed, count=framed.size).reshape(framed.shape)
+    return thinned[1:-1, 1:-1].astype(bool)
 
 
-def _tabulate() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell for each of the 256 neighbourhoods whether its middle may go, in either half step."""
-    bits = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(bool)
-    north, northeast, east, southeast, south, southwest, west, northwest = bits.T
-    lines_met = sum(
-        (~side & (corner | next_side)).astype(int)
-        for side, corner, next_side in (
-            (north, northeast, east),
-            (east, southeast, south),
-            (south, southwest, west),
-            (west, northwest, north),
-        )
-    )
-    clockwise = np.sum([north | northeast, east | southeast, south | southwest, west | northwest], axis=0)
-    counter = np.sum([northwest | north, northeast | east, southeast | south, southwest | west], axis=0)
-    sides = np.minimum(clockwise, counter)
-    is_edge = (lines_met == 1) & (sides >= 2) & (sides <= 3)
-    first = is_edge & ~((south | southwest | ~northwest) & west)
-    second = is_edge & ~((north | northeast | ~southeast) & east)
-    return first, second
+def _may_go(ink: int, stride: int, is_second: bool) -> int:
+    """Return the pixels that the first or second half step takes off: bits of rows of so many, east of each the next.
+
+    Nothing is set in the frame, so that what is shifted out of a row is nothing.
+    """
+    north, south, west, east = ink >> stride, ink << stride, ink >> 1, ink << 1
+    northwest, northeast, southwest, southeast = north >> 1, north << 1, south >> 1, south << 1
+    clockwise = north | northeast, east | southeast, south | southwest, west | northwest
+    counter = northwest | north, northeast | east, southeast | south, southwest | west
+    # Walking around the pixel, ink begins behind each side that has none: just once, if one line meets it.
+    met = [
+        _without(counter[1], north),
+        _without(counter[2], east),
+        _without(counter[3], south),
+        _without(counter[0], west),
+    ]
+    is_met_once = _without(met[0] ^ met[1] ^ met[2] ^ met[3], met[0] & met[1] | met[2] & met[3])
+    # Two or three of its sides are inked, by whichever way of pairing neighbours counts fewer.
+    has_sides = _at_least_two(*clockwise) & _at_least_two(*counter)
+    has_all = clockwise[0] & clockwise[1] & clockwise[2] & clockwise[3]
+    edges = _without(ink & is_met_once & has_sides, has_all & counter[0] & counter[1] & counter[2] & counter[3])
+    if is_second:
+        return _without(edges, clockwise[0] & east | _without(east, southeast))
+    return _without(edges, clockwise[2] & west | _without(west, northwest))
 
 
-_MAY_GO = _tabulate()
+def _without(some: int, others: int) -> int:
+    """Return a set without another; complements of numbers are negative, which is slower."""
+    return some ^ (some & others)
+
+
+def _at_least_two(first: int, second: int, third: int, fourth: int) -> int:
+    """Return what is in two of four sets or more."""
+    return first & second | third & fourth | (first | second) & (third | fourth)
 
 
 def _where_inked(ink: NDArray[np.uint8]) -> NDArray[np.bool_]:

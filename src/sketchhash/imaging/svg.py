@@ -23,7 +23,7 @@ MAX_SVG_BYTES = 4_000_000
 
 _DEEPEST = 100
 _MOST_ELEMENTS = 50_000
-_SIDE = 320
+_SIDE = 256  # that of thumbnails; larger ones find no more, and the time to draw grows with their area
 
 # Scripts, pages, other files and moving parts.
 _LEFT_OUT = frozenset({"script", "foreignObject", "image", "feImage", "iframe", "audio", "video", "animate", "set"})

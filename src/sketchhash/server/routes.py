@@ -226,7 +226,7 @@ def suggestion_routes(service: Service) -> APIRouter:
     async def categories(word: Annotated[Word | None, Query()] = None) -> list[CategoryAnswer]:
         """List the categories that the model knows, or those that a word means, the nearest first.
 
-        A word also means the drawings of the gallery that have it in their names.
+        A word also means the drawings of the gallery that have it in their names, or among their tags.
         """
         known = service.model.categories
         if word is None:

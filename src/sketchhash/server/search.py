@@ -97,8 +97,9 @@ class Finder:
             return self._found(hits, self._category_values(query.category), root)
 
     def meanings(self, word: str, most: int) -> list[str]:
-        """Return at most so many names of drawings that a word means."""
-        return self._searcher.names.meant(word, most)
+        """Return at most so many names of drawings that a word means, and the word itself if it is a tag of some."""
+        names = self._searcher.names
+        return [*names.meant(word, most), *([word] if names.has_tag(word) else [])]
 
     def _category_values(self, category: str) -> NDArray[Any]:
         if category in self._searcher.model.manifest.categories and self._searcher.model.calibration is not None:
