@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sketchhash.cli import app
+from sketchhash.datasets import Split
 
 
 @pytest.fixture
@@ -88,6 +89,16 @@ def test_a_split_is_written_and_summed_up(run, zoo, tmp_path):
     summary = json.loads(result.stdout)
     assert (summary["training_sketches"], summary["queries"], summary["gallery"]) == (4, 4, 8)
     assert json.loads((tmp_path / "s.json").read_text())["hash"] == summary["hash"]
+
+
+def test_joined_datasets_are_split_with_half_of_the_queries_for_choices(run, zoo, tmp_path):
+    out, choices = tmp_path / "s.json", tmp_path / "choices.json"
+    also = ("--also", "synthetic", "--queries", "2", "--unseen-category", "dog", "--halves", choices)
+    assert run("data", "split", zoo, "--out", out, *also).exit_code == 0
+    reported, for_choices = Split.read(out), Split.read(choices)
+    assert reported.unseen_categories == for_choices.unseen_categories == ("dog",)
+    assert set(reported.query_sketches) == set(for_choices.validation_sketches)
+    assert set(reported.validation_sketches) == set(for_choices.query_sketches)
 
 
 def test_a_split_may_have_validation(run, tmp_path):

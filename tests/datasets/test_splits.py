@@ -11,6 +11,7 @@ from sketchhash.datasets import (
     Split,
     draw_split,
     draw_zero_shot_split,
+    halve_queries,
     inventory_hash,
     open_dataset,
     with_validation,
@@ -67,6 +68,25 @@ def test_validation_is_apart_from_training_queries_and_gallery(counts, queries, 
         left = shown - round(share * shown)
         for names, count in ((split.validation_sketches, drawn - queries), (split.validation_photos, left)):
             assert sum(name.startswith(f"c{label}/") for name in names) == min(validation, count // 5)
+
+
+@given(counts, st.integers(0, 5))
+def test_halves_keep_the_same_out_of_training_and_share_no_query(counts, seed):
+    dataset = make([sketches for sketches, _ in counts], [photos for _, photos in counts])
+    whole = draw_split(dataset, 3, seed, 0.2)
+    reported, for_choices = halve_queries(whole)
+    assert {*reported.query_sketches} | {*for_choices.query_sketches} == {*whole.query_sketches}
+    assert {*reported.query_sketches}.isdisjoint(for_choices.query_sketches)
+    for half in (reported, for_choices):
+        parts, undivided = half.apply(dataset), whole.apply(dataset)
+        assert parts.training_sketches == undivided.training_sketches
+        assert parts.training_photos == undivided.training_photos
+        assert parts.gallery == undivided.gallery
+
+
+def test_a_split_with_validation_is_not_halved():
+    with pytest.raises(BadArgument, match="not divided"):
+        halve_queries(draw_split(make([20, 20], [9, 9]), validation=2))
 
 
 @given(counts, st.integers(0, 5), st.sampled_from([0.0, 0.2]))

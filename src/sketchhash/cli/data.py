@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import print_json, progress, say, write
-from sketchhash.cli.options import AsJson, PhotosFolder
+from sketchhash.cli.options import AsJson, MoreDatasets, PhotosFolder
 from sketchhash.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def split(
     source: Source,
     out: Annotated[Path, typer.Option(help="The split file to write.")],
     photos: PhotosFolder = None,
+    also: MoreDatasets = None,
     queries: Annotated[int, typer.Option(help="Query sketches a category (the paper: 10, and 50 for Sketchy).")] = 10,
     seed: Annotated[int, typer.Option(help="The seed of the draw.")] = 0,
     unseen_photos: Annotated[
@@ -57,25 +58,39 @@ def split(
         str | None,
         typer.Option(help="Keep a published list of categories out of training, such as 'sketchy-sake'."),
     ] = None,
+    unseen_category: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A category to keep out of training; repeatable."),
+    ] = None,
     validation: Annotated[
         int,
         typer.Option(metavar="N", help="Set aside up to N sketches and N photos a category to make choices on."),
     ] = 0,
+    halves: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write the same split that asks with half of the query sketches: for choices."
+        ),
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Divide a dataset into training items, queries and gallery, and write the split to a file."""
     from sketchhash import datasets
 
-    dataset = datasets.open_dataset(source, photos)
+    collections = [datasets.open_dataset(source, photos), *map(datasets.open_dataset, also or ())]
+    dataset = datasets.join(collections)
     if zero_shot is None:
-        drawn = datasets.draw_split(dataset, queries, seed, unseen_photos, validation)
-    elif unseen_photos:
+        drawn = datasets.draw_joined_split(collections, queries, seed, unseen_photos, unseen_category or (), validation)
+    elif unseen_photos or unseen_category:
         raise BadArgument(
-            "A split is either zero-shot or of unseen photos: give one of --zero-shot and --unseen-photos."
+            "A split is either zero-shot or of unseen photos and categories: give --zero-shot or the others."
         )
     else:
         unseen = datasets.zero_shot_categories(zero_shot)
         drawn = datasets.draw_zero_shot_split(dataset, unseen, seed, validation)
+    if halves is not None:
+        drawn, for_choices = datasets.halve_queries(drawn)
+        for_choices.write(halves)
     drawn.write(out)
     parts = drawn.apply(dataset)
     summary = {

@@ -242,6 +242,26 @@ def draw_joined_split(
     )
 
 
+def halve_queries(split: Split) -> tuple[Split, Split]:
+    """Return two splits that keep the same out of training: each asks with one half of the query sketches.
+
+    Choices are made with the second, and the first is reported. Sketches are divided by a hash of their ids, so the
+    choice does not depend on other sketches.
+    """
+    if split.has_validation:
+        raise BadArgument("The queries of a split with a validation part are not divided: that part is for choices.")
+
+    def is_reported(name: str) -> bool:
+        return hashlib.sha256(name.encode()).digest()[0] % 2 == 1
+
+    reported = tuple(name for name in split.query_sketches if is_reported(name))
+    chosen_on = tuple(name for name in split.query_sketches if not is_reported(name))
+    return (
+        replace(split, query_sketches=reported, validation_sketches=chosen_on),
+        replace(split, query_sketches=chosen_on, validation_sketches=reported),
+    )
+
+
 def keep_nothing_out(dataset: Dataset) -> Split:
     """Return the split by which everything trains and nothing is a query: for a model to be used, not measured."""
     return Split(dataset.name, inventory_hash(dataset), 0, 0, 0.0, ())
