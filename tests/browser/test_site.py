@@ -26,6 +26,7 @@ from sketchhash.gallery import GalleryFile, Searcher, index_events
 from sketchhash.index.weighing import weighed_distances
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder
+from sketchhash.server.search import Finder
 from sketchhash.site import find_runtime, write_site
 from sketchhash.words import find_categories
 
@@ -132,6 +133,47 @@ def address(site):
         yield address
 
 
+SHAPES = {
+    "circle": '<circle cx="12" cy="12" r="9"/>',
+    "circle-dot": '<circle cx="12" cy="12" r="9"/><circle cx="12" cy="12" r="1"/>',
+    "arrow-left": '<path d="M20 12H4m6-6l-6 6l6 6"/>',
+    "house": '<path d="M4 11l8-7l8 7v9h-16z"/>',
+    "cat": '<path d="M5 20v-14l4 3h6l4-3v14zM9 14h1M14 14h1"/>',
+    "minus": '<path d="M4 12h16"/>',
+    "square": '<path d="M4 4h16v16h-16z"/>',
+}
+
+
+@pytest.fixture(scope="module")
+def drawn_searcher(tmp_path_factory, model):
+    """Return what finds photos of cats and houses, and icons."""
+    pytest.importorskip("resvg_py")
+    folder = tmp_path_factory.mktemp("drawn")
+    for number in range(12):
+        category = ("cat", "house")[number % 2]
+        path = folder / "pictures" / category / f"{category} {number}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(render_photo(category, np.random.default_rng(number), 96)).save(path)
+    body = '<g fill="none" stroke="#000" stroke-width="2">%s</g>'
+    icons = {name: {"body": body % shape} for name, shape in SHAPES.items()}
+    tags = {"Round things": ["circle", "circle-dot", "cat"], "Buildings": ["house"], "Circles": ["minus"]}
+    pack = {"prefix": "test", "width": 24, "height": 24, "icons": icons, "categories": tags}
+    (folder / "pictures" / "icons.json").write_text(json.dumps(pack))
+    with GalleryFile.create(folder / "test.gallery", model) as gallery:
+        list(index_events(gallery, model, [folder / "pictures"]))
+        yield Searcher(model, gallery)
+
+
+@pytest.fixture(scope="module")
+def drawn_address(drawn_searcher, model, tmp_path_factory):
+    if not PACKAGE.is_file():
+        pytest.skip(f"the site is tested with onnxruntime-web, which is not in {PACKAGE}")
+    out = tmp_path_factory.mktemp("drawn host") / "site"
+    write_site(drawn_searcher.gallery, model, out, find_runtime(PACKAGE, cache=out.parent), with_svg=True)
+    with hosted(out) as address:
+        yield address
+
+
 @pytest.fixture
 def example(site, tmp_path):
     """Return the folder of the component, whose example has a gallery."""
@@ -216,6 +258,54 @@ def test_copies_are_those_that_the_service_finds(open_site, searcher):
     copies = page.evaluate(COPIES, photos)
     assert [shown({"hits": some}) for some in copies] == [found(searcher.copies(photo)) for photo in photos]
     assert any(copies)
+
+
+def test_drawings_among_photos_are_found_and_judged_as_by_the_service(open_site, drawn_address, drawn_searcher):
+    page = open_site(drawn_address)
+    some = drawings()[:20]
+    answers = page.evaluate(ASK, [[{"by": "drawing", "strokes": each.to_json()} for each in some], FILTERS])
+    expected = [drawn_searcher.search(drawing, FILTERS["k"]) for drawing in some]
+    assert_same(answers, expected)
+    assert {answer.chance is None for answer in expected} == {True, False}
+    ids = [hit.id for hit in expected[0]][:9]
+    answers = page.evaluate(ASK, [[{"by": "photo", "hit": {"id": photo}} for photo in ids], FILTERS])
+    assert_same(answers, [drawn_searcher.similar(photo, FILTERS["k"]) for photo in ids])
+
+
+def test_words_find_drawings_by_names_and_tags_as_by_the_service(open_site, drawn_address, drawn_searcher):
+    page = open_site(drawn_address)
+    words = ["circle", "dot", "Arrow LEFT", "round", "thing round", "build", "cat", "house"]
+    for filters in (FILTERS, {**FILTERS, "k": 2}):
+        answers = page.evaluate(ASK, [[{"by": "category", "category": word} for word in words], filters])
+        assert_same(answers, [drawn_searcher.by_category(word, filters["k"]) for word in words])
+    finder = Finder(drawn_searcher)
+    asked = [*words, "sparrow", "?"]
+    meant = page.evaluate(
+        "async (words) => { const { backEnd } = await import('./static/backend.js');"
+        " return Promise.all(words.map((word) => backEnd.categories(word))); }",
+        asked,
+    )
+    known = drawn_searcher.model.manifest.categories
+    expected = [list(dict.fromkeys([*finder.meanings(word, 3), *find_categories(word, known)])) for word in asked]
+    assert [[each["category"] for each in some] for some in meant] == expected
+
+
+def test_an_icon_of_a_site_is_named_and_copied(open_site, drawn_address):
+    page = open_site(drawn_address, permissions=["clipboard-read", "clipboard-write"])
+    expect(page.locator("#gallery-size")).to_have_text("12 photos and 7 drawings")
+    page.locator("#word").fill("arrow")
+    page.locator("#word").press("Enter")
+    expect(page.locator("#hits .hit")).to_have_count(1)
+    expect(page.get_by_role("heading", name="Drawings of: arrow left")).to_be_visible()
+    expect(page.locator("#hits .hit-name")).to_have_text("arrow left")
+    page.get_by_role("button", name="arrow left, drawing").click()
+    viewer = page.get_by_role("dialog")
+    viewer.get_by_role("button", name="Copy SVG").click()
+    expect(viewer.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("<svg") and 'd="M20 12H4m6-6l-6 6l6 6"' in copied
+    viewer.get_by_role("button", name="Copy name").click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text === 'arrow-left')")
 
 
 def test_vectors_and_tables_weigh_codes_alike(open_site):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sketchhash.errors import BadArgument, UnwritableState
+from sketchhash.gallery import index_events
 from sketchhash.site import write_site, writing
 
 
@@ -195,6 +196,37 @@ def test_many_packs_are_kept_as_they_are_looked_at(gallery, model, tmp_path, emp
     script = (tmp_path / "site" / "service-worker.js").read_text()
     assert "codes.gz" in script
     assert "/thumbnails/" not in script
+
+
+def test_the_svg_of_drawings_is_published_only_if_asked_and_only_as_it_was_indexed(
+    gallery, model, tmp_path, empty_runtime
+):
+    pytest.importorskip("resvg_py")
+    icon = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><script>alert(1)</script><path d="M1 1h7v7z"/></svg>'
+    )
+    for name in ("kept.svg", "changed.svg"):
+        (tmp_path / "photos" / name).write_text(icon.replace("M1", f"M{len(name)}"))
+    packed = {
+        "prefix": "test",
+        "icons": {"packed": {"body": '<path d="M2 2h9v9z"/>'}},
+        "categories": {"A tag": ["packed"]},
+    }
+    (tmp_path / "photos" / "icons.json").write_text(json.dumps(packed))
+    list(index_events(gallery, model, [tmp_path / "photos"]))
+    (tmp_path / "photos" / "changed.svg").write_text(icon)
+    site = tmp_path / "site"
+    write_site(gallery, model, site, empty_runtime)
+    assert not any("svg/" in name for name in files_of(site / "gallery"))
+    assert (about(site)["has_svg"], about(site)["has_tags"]) == (False, True)
+    write_site(gallery, model, site, empty_runtime, with_svg=True)
+    ids = unpacked(site, "ids.gz", "<f8").astype(int).tolist()
+    names = [gallery.photo(photo).path.name for photo in ids]
+    svgs = dict(zip(names, json.loads(unpacked(site, "svg/0.json.gz", np.uint8).tobytes()), strict=True))
+    assert {name for name, svg in svgs.items() if svg} == {"kept.svg", "packed"}
+    assert "M8 1h7v7z" in svgs["kept.svg"] and "script" not in svgs["kept.svg"]
+    tags = json.loads(unpacked(site, "tags.json.gz", np.uint8).tobytes())
+    assert [(names[row], tag) for row, tag in tags] == [("packed", "A tag")]
 
 
 def test_an_empty_gallery_has_a_site(model, tmp_path, empty_runtime, gallery):

@@ -234,6 +234,7 @@ def site(
         str | None,
         typer.Option(metavar="URL", help="Where the photos themselves are served, in folders as in the gallery."),
     ] = None,
+    svg: Annotated[bool, typer.Option("--svg", help="Publish the SVG of drawings, for the page to copy.")] = False,
     runtime: Annotated[
         Path | None,
         typer.Option(
@@ -249,7 +250,7 @@ def site(
     with open_gallery(gallery, loaded) as opened:
         found = find_runtime(runtime)
         say(f"Writing the site of {opened.place} ...")
-        written = write_site(opened, loaded, out, found, originals)
+        written = write_site(opened, loaded, out, found, originals, svg)
     say(f"{written.photos:,} photos, {written.bytes / 1e6:,.1f} MB. To look at it: python -m http.server -d {out}")
     write(out)
 

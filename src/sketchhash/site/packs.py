@@ -9,7 +9,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,9 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.codes import unpack
+from sketchhash.errors import UnreadableImage
 from sketchhash.gallery import OpenGallery, PhotoRow
 from sketchhash.gallery.copy_index import MOST_COPIES, CopyIndex
+from sketchhash.gallery.packs import Packed as DrawingInPack
+from sketchhash.gallery.packs import PackReader
+from sketchhash.gallery.photos import Failure, pack_of, read_file
+from sketchhash.imaging import decoders
 from sketchhash.imaging.details import seconds_of
+from sketchhash.imaging.svg import cleaned, is_svg
 from sketchhash.model import Calibration
 from sketchhash.server.photos import common_root, display_name, folder_below
 from sketchhash.tokens.shape import SHAPE_BYTES
@@ -33,15 +40,20 @@ _BLOCK = 8192
 
 @dataclass(frozen=True)
 class Packed:
-    """What gallery.json says of the packs: distinct labels and folders, and the first row of each thumbnail pack."""
+    """What gallery.json says of the packs: distinct labels and folders, the first row of each thumbnail pack, ...
+
+    ... and whether there are tags and the SVG of drawings.
+    """
 
     labels: list[str]
     folders: list[str]
     thumbnail_packs: list[int]
+    has_tags: bool = False
+    has_svg: bool = False
 
 
-def write_packs(gallery: OpenGallery, calibration: Calibration | None, folder: Path) -> Packed:
-    """Write arrays and packs of all photos of a gallery into an empty ``folder``."""
+def write_packs(gallery: OpenGallery, calibration: Calibration | None, folder: Path, with_svg: bool = False) -> Packed:
+    """Write arrays and packs of all photos of a gallery, and if asked the SVG of drawings, into an empty ``folder``."""
     with gallery.snapshot():
         rows = [row for page in gallery.pages() for row in page]
         codes = np.frombuffer(b"".join(row.code for row in rows), dtype=np.uint8)
@@ -71,7 +83,9 @@ def write_packs(gallery: OpenGallery, calibration: Calibration | None, folder: P
             about = [_about(row, near[row.photo.id]) for row in some]
             details = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
             _write(folder / "details" / f"{number}.json.gz", details.encode())
-        return Packed(labels, folders, _write_thumbnails(gallery, rows, folder / "thumbnails"))
+        has_tags, has_svg = _write_tags(gallery, rows, folder), with_svg and _write_svg(rows, folder / "svg")
+        firsts = _write_thumbnails(gallery, rows, folder / "thumbnails")
+        return Packed(labels, folders, firsts, has_tags, has_svg)
 
 
 def write_json(path: Path, value: object) -> None:
@@ -121,6 +135,38 @@ def _about(row: PhotoRow, copies: Sequence[int]) -> dict[str, object]:
         "copies": len(copies),
         "copy_ids": copies[:MOST_COPIES],
     }
+
+
+def _write_tags(gallery: OpenGallery, rows: Sequence[PhotoRow], folder: Path) -> bool:
+    """Write the tags of drawings with the numbers of their rows, by id; return whether there are any."""
+    numbers = {row.photo.id: number for number, row in enumerate(rows)}
+    tagged = [(numbers[each.id], each.tags) for each in sorted(gallery.tagged_drawings()) if each.id in numbers]
+    if tagged:
+        write_json(folder / "tags.json.gz", tagged)
+    return bool(tagged)
+
+
+def _write_svg(rows: Sequence[PhotoRow], folder: Path) -> bool:
+    """Write the SVG of drawings whose files are as they were indexed; return whether there are any."""
+    drawings = {row.photo.path: row.photo.sha256 for row in rows if row.photo.kind == "drawing"}
+    svgs = {path: svg for path, svg in _read_svgs(drawings) if svg}
+    if svgs:
+        folder.mkdir()
+        for number, some in enumerate(_in_packs(rows)):
+            write_json(folder / f"{number}.json.gz", [svgs.get(row.photo.path) for row in some])
+    return bool(svgs)
+
+
+def _read_svgs(drawings: Mapping[Path, str]) -> Iterator[tuple[Path, str]]:
+    """Yield the SVG of drawings, by their paths and SHA-256, without scripts; each pack is read once."""
+    places = dict.fromkeys(pack_of(path) or path for path in drawings)
+    for found in PackReader(decoders.shared().run).open_all(places):
+        with suppress(UnreadableImage):
+            if isinstance(found, Failure):
+                continue
+            file, content = found.file(None) if isinstance(found, DrawingInPack) else read_file(found)
+            if drawings.get(file.path) == file.sha256 and is_svg(content):
+                yield file.path, cleaned(content)
 
 
 def _taken(row: PhotoRow) -> float:

@@ -38,7 +38,7 @@ _METRIC_LEVELS = 127
 _MOST_KEPT = 24_000_000  # bytes of packs that are kept offline before they are looked at
 _UNFINISHED = ".unfinished"
 _ABANDONED = 600  # seconds without a change, after which nobody writes to an unfinished site any more
-_PACKS = ("details", "shapes", "thumbnails")
+_PACKS = ("details", "shapes", "svg", "thumbnails")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,12 @@ class Written:
 
 
 def write_site(
-    gallery: OpenGallery, model: Model, out: Path, runtime: Runtime, originals: str | None = None
+    gallery: OpenGallery,
+    model: Model,
+    out: Path,
+    runtime: Runtime,
+    originals: str | None = None,
+    with_svg: bool = False,
 ) -> Written:
     """Write the site of a gallery into the folder ``out``, whole or not at all; a site that was there is replaced.
 
@@ -61,6 +66,7 @@ def write_site(
         out: Is made, or replaced if it holds a site already.
         runtime: See `find_runtime`.
         originals: The address below which the photos themselves are served, in folders as in the gallery.
+        with_svg: Publish the SVG of drawings too, so that the page can copy it.
 
     Raises:
         BadArgument: If ``out`` is something else than a site, or ``originals`` is no address.
@@ -73,7 +79,7 @@ def write_site(
     with _replacing_folder(out) as folder, searcher_service(Searcher(model, gallery)) as service:
         _write_page(folder, originals)
         _write_runtime(folder, runtime)
-        edition = _write_gallery(folder, service, gallery, model, originals)
+        edition = _write_gallery(folder, service, gallery, model, originals, with_svg)
         _write_worker(folder, edition)
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         photos = service.describe().photos
@@ -156,7 +162,9 @@ def _write_runtime(folder: Path, runtime: Runtime) -> None:
     (place / "LICENSE.txt").write_text(LICENCE, encoding="utf-8")
 
 
-def _write_gallery(folder: Path, service: Service, gallery: OpenGallery, model: Model, originals: str | None) -> str:
+def _write_gallery(
+    folder: Path, service: Service, gallery: OpenGallery, model: Model, originals: str | None, with_svg: bool
+) -> str:
     """Write the model, the packs and what the page asks for; return the edition, which names the packs' folder."""
     place = folder / "gallery"
     packs = place / "unnamed"
@@ -165,7 +173,7 @@ def _write_gallery(folder: Path, service: Service, gallery: OpenGallery, model: 
     name = f"sketch-{sha256(network).hexdigest()[:12]}.onnx.gz"
     (place / name).write_bytes(gzip.compress(network, mtime=0))
 
-    packed = write_packs(gallery, model.calibration, packs)
+    packed = write_packs(gallery, model.calibration, packs, with_svg)
     metric = ShapeMetric.shipped().weights
     unit = float(np.abs(metric).max()) / _METRIC_LEVELS
     write_array(packs / "metric.gz", np.rint(metric / unit).astype(np.int8))

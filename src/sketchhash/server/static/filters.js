@@ -70,7 +70,9 @@ export class FilterBar extends EventTarget {
     this.#folders = new Map([["", gallery.folders.filter(({ path }) => path)]]);
     this.#showFolders();
     this.#when.showChoices(gallery);
-    const labels = Object.entries(gallery.labels).sort(([a], [b]) => a.localeCompare(b));
+    // The names of icons are labels, too, but no groups to choose from.
+    const groups = Object.entries(gallery.labels).filter(([, count]) => !gallery.drawings || count > 1);
+    const labels = groups.sort(([a], [b]) => a.localeCompare(b));
     fill(this.#label, labels.map(([name, photos]) => [name, `${name} (${asCount(photos)})`]));
   }
 

@@ -2,7 +2,7 @@
 /** Ask the engine: in a thread of its own where browsers allow it, which they do for files of the page's own site. */
 
 /** @typedef {import("./engine.js").Engine} Engine */
-/** @typedef {"search" | "warmUp" | "thumbnail" | "details" | "copies" | "folders" | "read"} Method */
+/** @typedef {"search" | "warmUp" | "thumbnail" | "details" | "copies" | "meanings" | "svg" | "folders" | "read"} Method */
 
 /**
  * Return a function that asks the engine of a gallery; the first question opens it.

@@ -8,6 +8,7 @@
 import { Calibration, FIRST_HITS, JUDGED_HITS, NO_JUDGEMENT } from "./calibration.js";
 import { Files } from "./files.js";
 import { rasterise, shareOfInk } from "./ink.js";
+import { findByWords } from "./names.js";
 import { distance, groupsOf, orderByShape, pack, smallest, unpack, weigh } from "./ranking.js";
 import { Scanner } from "./scan.js";
 import { SHAPE_BYTES, ShapeQuery } from "./shape.js";
@@ -21,7 +22,8 @@ import { SHAPE_BYTES, ShapeQuery } from "./shape.js";
  * What gallery.json says. The files of an edition lie in a folder of its name: no page mixes two of them.
  * @typedef {{ format: number, edition: string, network: string, runtime: string, gallery: import("../api.js").Gallery, originals: string | null,
  *   ink: import("./ink.js").Ink, calibration: import("./calibration.js").Coefficients | null, metric_unit: number,
- *   copy_radius: number, pack_rows: number, thumbnail_packs: number[], labels: string[], folders: string[] }} Site
+ *   copy_radius: number, pack_rows: number, thumbnail_packs: number[], labels: string[], folders: string[],
+ *   has_tags: boolean, has_svg: boolean }} Site
  * @typedef {{ name: string, kind: "photo" | "drawing", size: number, modified_at: string, indexed_at: string,
  *   width: number | null, height: number | null, hash: string, copies?: number, copy_ids?: number[] }} Row
  * @typedef {{ by: "drawing", strokes: import("./ink.js").Strokes } | { by: "photo", id: number }
@@ -128,6 +130,16 @@ export class Engine {
       const judgement = this.#judged(rows, (calibration, codes) => calibration.judgeDrawing(values, codes, shareOfInk(ink)));
       return this.#answer(rows, values, judgement, filters, times, began);
     }
+    const named = query.by === "category" ? await this.#named(query.category, filters, among) : [];
+    if (query.by === "category" && named.length > 0) {
+      const values = this.#calibration?.valuesOf(query.category);
+      const others = values ? await this.#find(values, filters.k, among) : [];
+      const rows = [...new Set([...named, ...others])];
+      const anything = new Int8Array(8 * this.#width).fill(1);
+      const answer = await this.#answer(rows, values ?? anything, NO_JUDGEMENT, filters, times, began);
+      for (const hit of answer.hits.slice(0, named.length)) hit.distance = 0; // it means nothing
+      return answer;
+    }
     if (query.by === "category") {
       const values = this.#calibration?.valuesOf(query.category);
       if (!values) throw new RangeError(`This gallery's model does not know “${query.category}”.`);
@@ -212,6 +224,21 @@ export class Engine {
     return rows.map((other, place) => ({ ...this.#hit(other, about[place], code), copy_of: id, copies: null }));
   }
 
+  /** Return at most so many names of drawings that a word means, and the word if it is a tag. @param {string} word @param {number} most */
+  async meanings(word, most) {
+    if (!this.#drawings) return [];
+    const names = findByWords(word, this.site.labels, (label) => label).slice(0, most);
+    return (await this.#tagged(word)).length ? [...names, word] : names;
+  }
+
+  /** Return the SVG of a drawing. @param {number} id @returns {Promise<string>} */
+  async svg(id) {
+    const [row, size] = [this.#rowOf(id), this.site.pack_rows];
+    const svgs = this.site.has_svg ? await this.read(`svg/${Math.floor(row / size)}.json.gz`) : [];
+    if (!svgs[row % size]) throw new RangeError(`This site has no SVG of drawing ${id}.`);
+    return svgs[row % size];
+  }
+
   /** Return the folders that lie directly in one. @param {string} below */
   folders(below) {
     const start = below ? `${below}/` : "";
@@ -244,6 +271,40 @@ export class Engine {
     if (!shape) return rows;
     const groups = groupsOf(rows, this.#codes, this.#width, this.#scanner.sums);
     return orderByShape(rows, groups, await this.#fits(rows, shape)).slice(0, k);
+  }
+
+  /**
+   * Return the rows of drawings by their names, the nearest first, and then by their tags.
+   * @param {string} word
+   * @param {Filters} filters
+   * @param {Uint32Array | null} among
+   */
+  async #named(word, filters, among) {
+    if (!this.#drawings || filters.label) return [];
+    const passing = among && new Set(among);
+    const drawn = Array.from(this.#drawings.keys()).filter((row) => this.#drawings?.[row] && (passing?.has(row) ?? true));
+    /** @type {Map<string, number[]>} */
+    const called = new Map();
+    for (const row of drawn) {
+      const label = this.#labelOf(row) ?? "";
+      called.set(label, [...(called.get(label) ?? []), row]);
+    }
+    const ones = new Uint8Array(this.#width).fill(255);
+    const order = (/** @type {number} */ row) => distance(this.#codes, row, ones);
+    const names = findByWords(word, this.site.labels, (label) => label).slice(0, filters.k);
+    const byName = names.flatMap((label) =>
+      (called.get(label) ?? []).sort((a, b) => order(a) - order(b) || this.#ids[a] - this.#ids[b]),
+    );
+    const tagged = await this.#tagged(word);
+    return [...new Set([...byName, ...tagged.filter((row) => passing?.has(row) ?? true)])].slice(0, filters.k);
+  }
+
+  /** Return the rows of drawings whose tags have all words of a text. @param {string} text */
+  async #tagged(text) {
+    if (!this.site.has_tags) return [];
+    /** @type {[number, string][]} */
+    const tagged = await this.read("tags.json.gz");
+    return findByWords(text, tagged, ([, tags]) => tags).map(([row]) => row);
   }
 
   /**

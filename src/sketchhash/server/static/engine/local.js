@@ -7,6 +7,8 @@ import { readSite } from "./engine.js";
 import { findCategories } from "./words.js";
 
 const KEEP_AFTER_MS = 3000;
+/** Names of drawings that a word means, before the categories. */
+const MOST_NAMES = 3;
 
 /**
  * Return a back end that reads the gallery at a place relative to the page.
@@ -39,7 +41,9 @@ export function openLocal(place) {
     gallery: async () => (await describe()).gallery,
     async categories(word) {
       const { categories } = (await describe()).gallery.model;
-      return findCategories(word, categories, await ask("read", "words.json.gz")).map((category) => ({ category }));
+      const known = findCategories(word, categories, await ask("read", "words.json.gz"));
+      const drawn = await unlessAway(ask("meanings", word, MOST_NAMES));
+      return [...new Set([...drawn, ...known])].map((category) => ({ category }));
     },
     examples: () => ask("read", "examples.json.gz"),
     addresses: async () => [],
@@ -47,6 +51,7 @@ export function openLocal(place) {
     map: () => ask("read", "map.json.gz"),
     details: (id) => unlessAway(ask("details", id)),
     copies: (id) => unlessAway(ask("copies", id)),
+    svg: async (id) => ({ svg: await ask("svg", id) }),
     thumbnail(id) {
       let address = thumbnails.get(id);
       if (!address) {
