@@ -46,7 +46,8 @@ def test_a_method_says_where_it_comes_from_and_where_it_differs(card):
 def test_the_tables_of_the_paper_are_complete():
     hashing = [card.title for card in CATALOGUE if card.kind is Kind.HASHING and card.tuberlin]
     assert {"CMFH", "CMSSH", "SCM-Seq", "SCM-Orth", "CVH", "SePH"} <= set(hashing)
-    assert {"CCA", "XQDA", "PLSR", "CVFL"} == {card.title for card in CATALOGUE if card.kind is Kind.CROSSVIEW}
+    crossview = {card.title for card in CATALOGUE if card.kind is Kind.CROSSVIEW and card.tuberlin}
+    assert crossview == {"CCA", "XQDA", "PLSR", "CVFL"}
 
 
 def test_listing_the_methods_imports_no_heavy_package():

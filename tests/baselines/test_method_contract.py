@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sketchhash.baselines import CATALOGUE, Distance, Fitted, Input, card_of, load_fitted
+from sketchhash.baselines.deep.network_method import NetworkMethod
 from sketchhash.errors import BadArgument, MissingExtra, NotFitted
 from sketchhash.evaluation import mean_average_precision, rank_distances
 from sketchhash.paper.methods import rank_encodings
@@ -13,7 +14,7 @@ from sketchhash.paper.methods import rank_encodings
 SEED = 5
 SMALL = 16
 NEEDS_MORE_PICTURES = {"gn-triplet"}  # two dozen steps from random weights take a GoogLeNet nowhere
-NETWORKS = {card.name for card in CATALOGUE if card.method.__module__.startswith("sketchhash.baselines.deep.")}
+NETWORKS = {card.name for card in CATALOGUE if issubclass(card.method, NetworkMethod)}
 EVERY_METHOD = pytest.mark.parametrize(
     "name", [pytest.param(card.name, marks=[pytest.mark.slow] * (card.name in NETWORKS)) for card in CATALOGUE]
 )

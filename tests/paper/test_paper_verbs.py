@@ -89,3 +89,28 @@ def test_ablations_are_trained_under_both_protocols_and_set_beside_the_papers(
     assert all("±" in cell for row in rows for cell in row[2:6])
     assert rows[-1][-1] == "0.570 / 0.783 |"
     assert {path.name for path in (tmp_path / "ablations").iterdir()} == {"seen", "unseen"}
+
+
+def test_heads_are_compared_on_equal_features_and_reported(run, world, tmp_path, monkeypatch):
+    monkeypatch.setattr("sketchhash.datasets.open_dataset", lambda data, photos=None: world)
+    recipe = tmp_path / "heads.toml"
+    recipe.write_text('base = "tiny"\ndescription = "few steps"\nfrozen_trunks = true\n[hashing]\nepochs = 1\n')
+    few = ("--method", "class-codes", "--method", "dsh", "--bits", 8, "--seeds", 1, "--queries", 3, "--validation", 1)
+    options = ("--recipe", recipe, "--cache", tmp_path / "cache", *few)
+    result = run("heads", "--data", "toy", "--out", tmp_path / "heads", *options)
+    assert result.exit_code == 0, result.output
+    assert "class-codes takes" in result.stderr and "dsh 8, seed 0: seen photos" in result.stderr
+    report = run("report", "--results", tmp_path / "heads")
+    assert report.exit_code == 0, report.output
+    assert str(tmp_path / "heads" / "report" / "report.md") in report.stdout.splitlines()
+
+    unseen = ("--unseen-category", "key", "--choices", tmp_path / "heads")
+    result = run("heads", "--data", "toy", "--out", tmp_path / "unseen", *options, *unseen)
+    assert result.exit_code == 0, result.output
+    assert "dsh 8, seed 0: unseen categories" in result.stderr
+
+
+def test_a_method_that_sees_pictures_is_no_head(run, tmp_path):
+    result = run("heads", "--data", tmp_path, "--out", tmp_path / "out", "--method", "hog")
+    assert result.exit_code == 2
+    assert "no method named 'hog'" in result.stderr

@@ -25,6 +25,7 @@ from sketchhash.baselines.deep import (
 )
 from sketchhash.baselines.handcrafted import gf_hog, hog, lks, shelo
 from sketchhash.baselines.hashing import cmfh, cmssh, cvh, scm, seph
+from sketchhash.baselines.later import contrastive_hashing, posteriors, sake, triplet_hashing
 from sketchhash.baselines.method import Card, Method
 from sketchhash.errors import BadArgument, DamagedState, MissingExtra, UnknownName, UnwritableState
 from sketchhash.files import replacing
@@ -48,10 +49,14 @@ CATALOGUE: tuple[Card, ...] = (
     cvh.CARD,
     seph.CARD,
     class_codes.CARD,
+    contrastive_hashing.CARD,
+    triplet_hashing.CARD,
+    sake.CARD,
     cca.CARD,
     xqda.CARD,
     plsr.CARD,
     cvfl.CARD,
+    posteriors.CARD,
 )
 
 _FORMAT = "sketchhash fitted method 1"

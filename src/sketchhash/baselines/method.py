@@ -55,12 +55,17 @@ class Distance(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """Training data of both views, features ``(n, features)`` or pictures, with labels ``(n,)``."""
+    """Training data of both views, features ``(n, features)`` or pictures, with labels ``(n,)``.
+
+    ``photo_classes`` ``(photos, classes)`` is what a classifier that was taught before says of each photo: the chances
+    of its own classes. Methods that keep such knowledge learn from it where it is given.
+    """
 
     photos: Samples
     photo_labels: NDArray[np.int64]
     sketches: Samples
     sketch_labels: NDArray[np.int64]
+    photo_classes: NDArray[np.floating] | None = None
 
     @property
     def matrices(self) -> tuple[NDArray[np.floating], NDArray[np.floating]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sketchhash.baselines import Card
+    from sketchhash.paper.heads.records import Choice, HeadRun
     from sketchhash.paper.runner import Failed, Finished
 
 app = typer.Typer(help="Run the paper's comparison and report it.", no_args_is_help=True)
@@ -102,7 +103,9 @@ def run(
 
 @app.command()
 def report(
-    results: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder that 'paper run' filled.")] = RESULTS,
+    results: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The folder that 'paper run' or 'paper heads' filled.")
+    ] = RESULTS,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where to write.  [default: RESULTS/report]")
     ] = None,
@@ -114,7 +117,12 @@ def report(
     """Write the tables beside the paper's numbers, the figures and a page; photos go to a folder of their own."""
     from sketchhash import datasets
     from sketchhash.paper import write_report
+    from sketchhash.paper.heads import FILE, write_heads_report
 
+    if (results / FILE).exists():
+        for path in write_heads_report(results, out or results / "report"):
+            write(path)
+        return
     shown = None if data is None else datasets.open_dataset(data, photos)
     for path in write_report(results, out or results / "report", shown):
         write(path)
@@ -169,6 +177,61 @@ def ablations(
 
 
 @app.command()
+def heads(
+    data: DatasetFolder,
+    out: Out,
+    photos: PhotosFolder = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="MODEL", help="Take C2's trunk from this model; else the recipe teaches it."),
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A method; repeat for several.  [default: all]")
+    ] = None,
+    bits: Annotated[
+        list[int] | None, typer.Option(help="Length of the codes; repeat for several.  [default: 32, 64, 128]")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Splits of photos, and random numbers, to average over.")] = 3,
+    queries: Annotated[int, typer.Option(help="Sketches a category that the trunks have not seen.")] = 10,
+    validation: Annotated[int, typer.Option(min=1, help="So many of them choose the settings; the others test.")] = 3,
+    unseen_category: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Keep a category out of all training, and search only such; repeat."),
+    ] = None,
+    choices: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Take settings from the results of another comparison.")
+    ] = None,
+    recipe: Annotated[str, typer.Option(help="DSH's recipe, with frozen trunks and one view of a picture.")] = "heads",
+    cache: CacheFolder = None,
+) -> None:
+    """Compare all methods on the features of DSH's own trunks; Ctrl-C and again at any time."""
+    require_torch()
+    from sketchhash import datasets
+    from sketchhash.dsh.recipe import load_recipe
+    from sketchhash.paper.heads import HeadRecords
+    from sketchhash.paper.heads.bench import HeadBench, Task
+    from sketchhash.paper.heads.methods import check_names, head_names
+    from sketchhash.paper.heads.runner import run_heads
+    from sketchhash.paper.heads.splits import draw_head_split, draw_unseen_split
+
+    check_names(method or ())
+    dataset = datasets.open_dataset(data, photos)
+    kept_out = datasets.draw_split(dataset, queries)
+    if unseen_category:
+        splits = [draw_unseen_split(dataset, unseen_category)] * seeds
+    else:
+        splits = [draw_head_split(dataset, kept_out, validation, seed) for seed in range(seeds)]
+    taught_on = splits[0] if unseen_category and model is None else kept_out
+    bench = HeadBench(dataset, load_recipe(recipe), taught_on, model, cache or user_cache(), TrainingProgress())
+    tasks = [Task.of(split, dataset) for split in splits]
+    names = [name for name in head_names() if not method or name in method]
+    given = HeadRecords(choices).choices() if choices else None
+    for outcome in run_heads(bench, tasks, names, _code_lengths(bits or _BITS), out, given):
+        say(_head_line(outcome))
+    write(out)
+
+
+@app.command()
 def trunks(
     run: Annotated[
         list[Path], typer.Option(metavar="RUN", help="A training run's folder; repeat for other code lengths.")
@@ -218,6 +281,15 @@ def _tell(outcome: Finished | Failed) -> None:
     record = outcome.record
     took = "finished before" if outcome.before else f"{record.seconds:,.0f} s"
     say(f"  mAP {record.scores.mean_average_precision:.3f}, P@200 {record.scores.precision_at_200:.3f}; {took}")
+
+
+def _head_line(outcome: Choice | HeadRun) -> str:
+    from sketchhash.paper.heads.records import Choice
+
+    if isinstance(outcome, Choice):
+        return f"{outcome.method} takes {dict(outcome.chosen)} ({max(outcome.scores):.3f} on validation)"
+    found = ", ".join(f"{name} {score.mean_average_precision:.3f}" for name, score in outcome.scores.items())
+    return f"{outcome.method} {outcome.size}, seed {outcome.seed}: {found}; {outcome.fit_seconds:.0f} s"
 
 
 def _described(card: Card) -> str:

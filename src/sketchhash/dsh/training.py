@@ -51,28 +51,37 @@ def train(
 ) -> NetworkInputs:
     """Train, or go on training, and return the inputs with the trained network."""
     parts = job.split.apply(job.dataset)
-    taught = _taught_categories(parts)
-    word_vectors = _word_vectors(job.recipe, [parts.categories[label] for label in taught])
+    lesson = _Lesson.of(parts, job.recipe)
     network = job.network()
     run = Run(folder, job, network)
     run.open(resume, processes)
     inputs = prepare(job, network, cache, progress, processes)
-    with processes.first_ahead():
-        training_set = _training_set(inputs, parts, taught)
-    trainer = Trainer(
-        network,
-        training_set,
-        _problem(job.recipe, word_vectors, job.bits, training_set),
-        job.recipe.hashing,
-        job.recipe.objective.rounds,
-        job.hashing_seed,
-        processes,
-    )
+    trainer = _trainer(job, inputs, parts, lesson, processes)
     if state := run.last_state():
         trainer.load_state(state)
     for epoch in trainer.epochs(len(run.history), progress):
         if processes.is_first:
             run.keep(trainer.state(), {"epoch": epoch.number, "loss": epoch.loss, **asdict(epoch.terms)})
+    return inputs
+
+
+def train_behind(trunks: HashNetwork, job: Job, cache: Path, progress: Progress) -> NetworkInputs:
+    """Train all that is behind the trunks of another network, and return the inputs with what was trained.
+
+    The trunks stay as they are, and C2's other layers begin anew: so splits of one dataset can be compared on the same
+    features. Nothing of the run is kept on disk but what pre-training and features cost.
+    """
+    if not job.recipe.frozen_trunks:
+        raise BadArgument(f"The recipe {job.recipe.name} trains its trunks: give one with frozen trunks.")
+    parts = job.split.apply(job.dataset)
+    lesson = _Lesson.of(parts, job.recipe)
+    network = job.network()
+    network.c2.trunk.load_state_dict(trunks.c2.trunk.state_dict())
+    inputs = NetworkInputs(job.dataset, network, job.recipe, job.seed, cache, progress)
+    processes = Processes()
+    _pretrain(inputs, parts, _without_ink_stages(job), cache, processes, progress)
+    for _ in _trainer(job, inputs, parts, lesson, processes).epochs(0, progress):
+        pass
     return inputs
 
 
@@ -87,6 +96,39 @@ def prepare(job: Job, network: HashNetwork, cache: Path, progress: Progress, pro
         processes.copy_first(network.c2)
     _pretrain(inputs, job.split.apply(job.dataset), job, cache, processes, progress)
     return inputs
+
+
+def _without_ink_stages(job: Job) -> Job:
+    """Return a job that leaves C2 as it is."""
+    none = Steps(epochs=0)
+    return replace(job, recipe=replace(job.recipe, pretrain_sketches=none, pretrain_ink=none))
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """The labels that are taught, and their word vectors."""
+
+    taught: Sequence[int]
+    word_vectors: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, parts: Partition, recipe: Recipe) -> _Lesson:
+        taught = _taught_categories(parts)
+        return cls(taught, _word_vectors(recipe, [parts.categories[label] for label in taught]))
+
+
+def _trainer(job: Job, inputs: NetworkInputs, parts: Partition, lesson: _Lesson, processes: Processes) -> Trainer:
+    with processes.first_ahead():
+        training_set = _training_set(inputs, parts, lesson.taught)
+    return Trainer(
+        inputs.network,
+        training_set,
+        _problem(job.recipe, lesson.word_vectors, job.bits, training_set),
+        job.recipe.hashing,
+        job.recipe.objective.rounds,
+        job.hashing_seed,
+        processes,
+    )
 
 
 def _start_from(model: Path, inputs: NetworkInputs, sketches: Sequence[Item]) -> None:

@@ -4,13 +4,12 @@ comparison.jsonl        one JSON document a line: the experiment, the recipes, a
 rankings/<run>.npz      tie groups of the run's rankings, from which any metric can be computed; not needed again
 <run>.failed.txt        the traceback of a run that failed
 
-Lines are only appended, so that several processes may fill one folder. Of several runs of one entry the last counts.
+Several processes may fill one folder (`sketchhash.paper.lines`). Of several runs of one entry the last counts.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -27,6 +26,7 @@ from sketchhash.evaluation import BallScore, RadiusCurve, TieGroups, score
 from sketchhash.files import replacing
 from sketchhash.paper.entries import Entry
 from sketchhash.paper.experiment import Experiment
+from sketchhash.paper.lines import DIGITS, append_line, damaged, read_lines
 from sketchhash.results import json_line
 
 T = TypeVar("T")
@@ -34,7 +34,6 @@ T = TypeVar("T")
 FILE = "comparison.jsonl"
 
 _FORMAT = 2
-_DIGITS = 8  # so that rounding once more for a table changes nothing
 _RANKINGS = "rankings"
 _PACKAGES = (
     "numpy",
@@ -276,7 +275,7 @@ class Records:
             self._append("recipe", recipe)
         self._append("run", asdict(record))
         self._failure(record.entry).unlink(missing_ok=True)
-        return RunRecord.from_json(json.loads(json_line(asdict(record), _DIGITS)))
+        return RunRecord.from_json(json.loads(json_line(asdict(record), DIGITS)))
 
     def rankings(self, entry: Entry) -> TieGroups:
         """Read the tie groups of a run that was made in this folder."""
@@ -297,35 +296,16 @@ class Records:
         return self.folder / f"{entry.slug}.failed.txt"
 
     def _append(self, kind: Literal["experiment", "recipe", "run"], document: Mapping[str, object]) -> None:
-        line = json_line({kind: document}, _DIGITS) + "\n"
-        if self.path.exists() and not self.path.read_bytes().endswith(b"\n"):
-            line = "\n" + line  # after a line that an interruption cut off
-        with self.path.open("ab") as file:
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        append_line(self.path, kind, document)
 
     def _lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        for number, line in enumerate(lines, 1):
-            if not line:
-                continue
-            try:
-                ((kind, document),) = json.loads(line).items()
-                yield kind, dict(document)
-            except (ValueError, AttributeError, TypeError) as problem:
-                if number == len(lines):
-                    return  # the interrupted last line
-                raise self._damaged(f"line {number}: {problem}") from problem
+        return read_lines(self.path)
 
     def _parsed(self, parse: Callable[[dict[str, Any]], T], document: dict[str, Any]) -> T:
         try:
             return parse(document)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise self._damaged(str(problem)) from problem
-
-    def _damaged(self, problem: str) -> DamagedState:
-        return DamagedState(f"{self.path} cannot be read: {problem}. Remove the damaged line and run again.")
+            raise damaged(self.path, str(problem)) from problem
 
 
 def examples(
