@@ -6,13 +6,16 @@ So does the web component, on other pages.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import threading
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import Queue
 from urllib.parse import urljoin
 
 import numpy as np
@@ -33,6 +36,8 @@ from sketchhash.words import find_categories
 expect = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright").expect
 
 PACKAGE = Path(__file__).parents[2] / "build" / "node" / "onnxruntime-web-1.30.0.tgz"
+FIREFOX = Path("/usr/bin/firefox-esr")
+PATIENCE = 240  # seconds, on a machine that has other things to do
 SHOWN = ("cat", "house", "teapot", "duck", "butterfly", "sailboat")
 DRAWINGS = 100
 POLICY = (
@@ -85,9 +90,32 @@ class StrictHost(SimpleHTTPRequestHandler):
         pass
 
 
+class AskingHost(StrictHost):
+    """A static host with one more page, which does what a test asks, and sends back what came of it."""
+
+    script = b""
+    answers: Queue = Queue()
+
+    def do_GET(self):
+        pages = {"/ask.html": b'<html data-gallery="gallery/"><script type="module" src="ask.js"></script>'}
+        content = {**pages, "/ask.js": self.script}.get(self.path)
+        if content is None:
+            return super().do_GET()
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(self.path))
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        return self.wfile.write(content)
+
+    def do_POST(self):
+        self.answers.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(204)
+        self.end_headers()
+
+
 @contextmanager
-def hosted(folder: Path, policy: str = POLICY):
-    host = type("Host", (StrictHost,), {"policy": policy})
+def hosted(folder: Path, policy: str = POLICY, kind: type[StrictHost] = StrictHost):
+    host = type("Host", (kind,), {"policy": policy})
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(host, directory=folder))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -239,6 +267,26 @@ def test_without_a_network_a_hundred_drawings_find_what_the_service_finds(open_s
     answers = page.evaluate(ASK, [queries, FILTERS])
     assert_same(answers, [searcher.search(drawing, FILTERS["k"]) for drawing in drawings()])
     assert any(hit["copy_of"] for answer in answers for hit in answer["hits"])
+
+
+def test_firefox_finds_what_the_service_finds(site, searcher, tmp_path):
+    if not FIREFOX.exists():
+        pytest.skip(f"this is tested with {FIREFOX}, which is not there")
+    some = drawings()[:30]
+    queries = [{"by": "drawing", "strokes": drawing.to_json()} for drawing in some]
+    asked = f"const answers = await ({ASK})({json.dumps([queries, FILTERS])});"
+    script = f'{asked} await fetch("answers", {{ method: "POST", body: JSON.stringify(answers) }});'
+    kind = type("Kind", (AskingHost,), {"script": script.encode(), "answers": Queue()})
+    with hosted(site, kind=kind) as address:
+        command = [FIREFOX, "--headless", "--no-remote", "--profile", tmp_path, f"{address}ask.html"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        firefox = subprocess.Popen(command, env={**os.environ, "HOME": str(tmp_path)}, **quiet)
+        try:
+            answers = kind.answers.get(timeout=PATIENCE)
+        finally:
+            firefox.terminate()
+            firefox.wait(30)
+    assert_same(answers, [searcher.search(drawing, FILTERS["k"]) for drawing in some])
 
 
 def test_kinds_of_things_and_photos_find_what_the_service_finds(open_site, searcher):

@@ -16,6 +16,7 @@ FILES = {
     "package/icons/outline/cat.svg": b"<svg/>",
     "package/icons/filled/cat.svg": b"another",
     "package/icons/outline/../../../outline/evil.svg": b"<svg/>",
+    "package/icons.json": b'{"cat": {"tags": ["animal"]}}',
     "package/LICENSE": b"MIT",
     "package/index.js": b"",
 }
@@ -64,7 +65,7 @@ def _zip(files):
 def test_icons_come_from_either_registry_with_their_licence_and_are_got_once(downloads, tmp_path, listener, source):
     downloads(**{source: FILES})
     chosen = choose_icons(tmp_path / "cache", listener)
-    assert {path.name for path in chosen.folder.iterdir()} == {"cat.svg", "LICENSE"}
+    assert {path.name for path in chosen.folder.iterdir()} == {"cat.svg", "icons.json", "LICENSE"}
     assert (chosen.folder / "cat.svg").read_bytes() == b"<svg/>"
     downloads()
     assert choose_icons(tmp_path / "cache", listener) == chosen

@@ -99,7 +99,8 @@ def test_photos_are_told_to_be_photos_even_cut_out_on_white():
     light = 90 + 60 * np.sin(columns / 40) + 40 * np.cos(rows / 30)
     scene = np.clip(light[..., None] + rng.normal(0, 4, (200, 200, 3)), 0, 255).astype(np.uint8)
     cut_out = np.where(((rows - 100) ** 2 + (columns - 100) ** 2 < 60**2)[..., None], scene, 255).astype(np.uint8)
-    for pixels in (scene, cut_out, np.full((50, 50, 3), 200, np.uint8)):
+    in_shadow = np.where((columns > 100)[..., None] | (cut_out == 255), cut_out, 0).astype(np.uint8)  # as the moon is
+    for pixels in (scene, cut_out, in_shadow, np.full((50, 50, 3), 200, np.uint8)):
         file = io.BytesIO()
         Image.fromarray(pixels).save(file, "PNG")
         assert not is_drawing(file.getvalue())

@@ -1,7 +1,7 @@
 """The icons that ``sketchhash demo --icons`` shows: Tabler Icons, several thousand, under the MIT licence.
 
 They come from the npm registry, if npm is here, or from PyPI, where a package holds a somewhat older edition of them.
-Only the SVG files and the licence are kept.
+Only the SVG files, their tags and the licence are kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from sketchhash.demo.photos import DemoPhotos, Listener
 from sketchhash.errors import require
 
 _ICONS = PurePosixPath("icons/outline")
-_MOST_BYTES = 1_000_000  # of one file
+_TAGS = "icons.json"  # beside the folder of icons
+_MOST_BYTES = 8_000_000  # of one file
 _NPM = ("npm", "pack", "--silent", "--ignore-scripts", "@tabler/icons")
 _PIP = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "pytablericons")
 
@@ -54,7 +55,7 @@ def _gather(folder: Path) -> None:
 
 
 def _keep(files: Iterable[tuple[PurePosixPath, bytes]], folder: Path) -> None:
-    """Write icons and licence into a folder; whatever paths an archive names, nothing is written elsewhere."""
+    """Write icons, tags and licence into a folder; whatever paths an archive names, nothing is written elsewhere."""
     kept = 0
     for path, content in files:
         (folder / path.name).write_bytes(content)
@@ -66,7 +67,7 @@ def _keep(files: Iterable[tuple[PurePosixPath, bytes]], folder: Path) -> None:
 def _is_wanted(name: str, size: int) -> bool:
     path = PurePosixPath(name)
     is_icon = path.suffix == ".svg" and path.parent.parts[-2:] == _ICONS.parts
-    return (is_icon or path.name == "LICENSE") and size <= _MOST_BYTES
+    return (is_icon or path.name in ("LICENSE", _TAGS)) and size <= _MOST_BYTES
 
 
 def _in_tar(archive: Path) -> Iterator[tuple[PurePosixPath, bytes]]:

@@ -34,13 +34,15 @@ _BORDER = 4
 _SOLID = 0.055  # of the longest side: what reaches farther from its middle is no line
 _OUTLINE = 2  # pixels, of the line around something solid
 
-# What somebody drew with a program: so much of it is paper of exactly one colour, or transparent, and so few colours
-# make up so much of the rest. Nothing that a camera sees is so flat.
+# What somebody drew with a program: so much of it is paper of exactly one colour, or transparent, so few colours make
+# up so much of the rest, and all others are mixtures along edges: of 118 icons of Tabler, Phosphor and OpenMoji, at 16
+# to 256 pixels, none has more than 341. Nothing that a camera sees is so flat.
 _LOOKED_AT = 256
 _PAPER = 0.3
 _PAPER_LEVELS = 2
 _COLOURS = 4
 _COLOURED = 0.4
+_MOST_COLOURS = 512
 _ONE_NUMBER = np.array([1, 1 << 8, 1 << 16])  # for three levels
 
 
@@ -125,7 +127,7 @@ def is_drawing(source: Path | bytes, limits: Limits = DEFAULT_LIMITS) -> bool:
     if not len(inked):
         return False
     counts = np.sort(np.unique(inked @ _ONE_NUMBER, return_counts=True)[1])[::-1]
-    return bool(counts[:_COLOURS].sum() >= _COLOURED * len(inked))
+    return bool(len(counts) <= _MOST_COLOURS and counts[:_COLOURS].sum() >= _COLOURED * len(inked))
 
 
 def _most_common(colours: NDArray[np.int32]) -> NDArray[np.int32]:
