@@ -3,8 +3,12 @@ import pytest
 
 from sketchhash.baselines import Distance
 from sketchhash.codes import sign
+from sketchhash.dsh.progress import Silent
+from sketchhash.dsh.recipe import load_recipe
 from sketchhash.evaluation import TieGroups, mean_average_precision, rank_distances
-from sketchhash.paper.methods import rank_encodings
+from sketchhash.paper import Entry
+from sketchhash.paper.methods import prepare_method, rank_encodings
+from sketchhash.paper.workbench import Workbench
 
 BRUTE_FORCE = {
     Distance.HAMMING: lambda x, y: (sign(x) != sign(y)).sum(),
@@ -29,3 +33,11 @@ def test_each_distance_ranks_as_it_is_defined(distance):
     assert mean_average_precision(found).value == pytest.approx(mean_average_precision(expected).value, abs=1e-12)
     np.testing.assert_array_equal(found.merged().sizes, expected.sizes)
     np.testing.assert_array_equal(found.merged().relevant, expected.relevant)
+
+
+def test_a_recipe_that_trains_its_trunks_leaves_the_others_a_frozen_one(world, tmp_path):
+    assert not load_recipe("tiny").frozen_trunks
+    bench = Workbench(world, "seen", "tiny", 0, 3, tmp_path, Silent())
+    assert prepare_method(Entry("dsh", 8), bench).recipe["name"] == "tiny"
+    photos = prepare_method(Entry("cca", 8), bench).recipe["photo_features"]
+    assert photos == {"trunk": "C1 of compact", "side": 192}

@@ -30,7 +30,7 @@ _SOME_FAILED = 1
 Out = Annotated[
     Path, typer.Option(metavar="FOLDER", help="The folder of results; finished runs in it are not repeated.")
 ]
-Recipe = Annotated[str, typer.Option(help="DSH's recipe, whose photo trunk all methods use.")]
+Recipe = Annotated[str, typer.Option(help="DSH's recipe; all methods use its photo trunk if that is frozen.")]
 Seed = Annotated[int, typer.Option(help="The seed of the split and of every method.")]
 Queries = Annotated[int, typer.Option(help="Query sketches a category.")]
 
@@ -201,6 +201,9 @@ def heads(
     choices: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Take settings from the results of another comparison.")
     ] = None,
+    untuned: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Leave a method's settings as they are; repeat.")
+    ] = None,
     recipe: Annotated[str, typer.Option(help="DSH's recipe, with frozen trunks and one view of a picture.")] = "heads",
     cache: CacheFolder = None,
 ) -> None:
@@ -214,7 +217,7 @@ def heads(
     from sketchhash.paper.heads.runner import run_heads
     from sketchhash.paper.heads.splits import draw_head_split, draw_unseen_split
 
-    check_names(method or ())
+    check_names([*(method or ()), *(untuned or ())])
     dataset = datasets.open_dataset(data, photos)
     kept_out = datasets.draw_split(dataset, queries)
     if unseen_category:
@@ -226,7 +229,7 @@ def heads(
     tasks = [Task.of(split, dataset) for split in splits]
     names = [name for name in head_names() if not method or name in method]
     given = HeadRecords(choices).choices() if choices else None
-    for outcome in run_heads(bench, tasks, names, _code_lengths(bits or _BITS), out, given):
+    for outcome in run_heads(bench, tasks, names, _code_lengths(bits or _BITS), out, given, untuned or ()):
         say(_head_line(outcome))
     write(out)
 
@@ -287,6 +290,8 @@ def _head_line(outcome: Choice | HeadRun) -> str:
     from sketchhash.paper.heads.records import Choice
 
     if isinstance(outcome, Choice):
+        if not outcome.scores:
+            return f"{outcome.method} keeps its settings"
         return f"{outcome.method} takes {dict(outcome.chosen)} ({max(outcome.scores):.3f} on validation)"
     found = ", ".join(f"{name} {score.mean_average_precision:.3f}" for name, score in outcome.scores.items())
     return f"{outcome.method} {outcome.size}, seed {outcome.seed}: {found}; {outcome.fit_seconds:.0f} s"

@@ -24,6 +24,7 @@ from sketchhash.paper.experiment import PROTOCOLS, Experiment
 from sketchhash.paper.features import SKETCH_SIDE, InkStore, PhotoTrunk, SketchNet, photo_pictures
 
 _ANY_BITS = 8  # the trunk does not depend on the length of codes
+_FROZEN = "tuned"  # the recipe whose photo trunk serves the others when DSH's own learns with everything else
 
 
 class Workbench:
@@ -37,7 +38,8 @@ class Workbench:
         Args:
             dataset: Sketches and photos.
             protocol: *seen* as in the paper, or *unseen*; see `sketchhash.paper.experiment`.
-            recipe: The name or path of DSH's recipe, whose photo trunk all methods use.
+            recipe: The name or path of DSH's recipe. All methods use its photo trunk if that is frozen; else those
+                that learn from features use the one of `tuned`.
             seed: Of the split and of every method.
             queries: Query sketches a category.
             cache: Where features, sketches and networks are kept.
@@ -116,5 +118,7 @@ class Workbench:
 
     def _untrained_inputs(self) -> NetworkInputs:
         recipe = load_recipe(self.recipe)
+        if not recipe.frozen_trunks:
+            recipe = load_recipe(_FROZEN)
         network = build_network(network_spec(recipe.size, _ANY_BITS, Branches.FULL), self.seed)
         return NetworkInputs(self.dataset, network, recipe, self.seed, self._cache, self._progress)

@@ -87,6 +87,12 @@ def test_validation_and_test_never_meet(bench, tasks, monkeypatch, tmp_path):
     assert not asked[0] & {item.id for item in tasks[0].queries}
 
 
+def test_a_method_that_is_not_tuned_keeps_its_settings(bench, tasks, tmp_path):
+    choice, run = run_heads(bench, tasks[:1], ("class-codes",), (8,), tmp_path, untuned=("class-codes",))
+    assert choice.chosen == dict(run.settings) == {}
+    assert HeadRecords(tmp_path).choices() == {"class-codes": choice}
+
+
 def test_another_comparison_is_not_mixed_in(finished, bench, tasks):
     with pytest.raises(BadArgument, match="other splits"):
         list(run_heads(bench, tasks[:1], METHODS, (8,), finished[0]))

@@ -71,7 +71,10 @@ class HeadExperiment:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a method scored on validation by each of its settings, and which it takes: the best, the first of equals."""
+    """What a method scored on validation by each of its settings, and which it takes: the best, the first of equals.
+
+    A method that is not tuned has tried nothing, and keeps the settings it comes with.
+    """
 
     method: str
     bits: int
@@ -81,7 +84,7 @@ class Choice:
     @property
     def chosen(self) -> Mapping[str, Any]:
         """The best settings."""
-        return self.settings[int(np.argmax(self.scores))]
+        return self.settings[int(np.argmax(self.scores))] if self.scores else {}
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Choice:

@@ -28,6 +28,7 @@ def run_heads(
     bits: Sequence[int],
     out: Path,
     given: Mapping[str, Choice] | None = None,
+    untuned: Sequence[str] = (),
 ) -> Iterator[Choice | HeadRun]:
     """Choose settings by the first task, then run on every task; what is finished is not repeated.
 
@@ -38,6 +39,7 @@ def run_heads(
         bits: Lengths of codes.
         out: The folder of results.
         given: Choices made elsewhere, for tasks without a validation part.
+        untuned: Methods that keep the settings they come with.
     """
     records = HeadRecords(out)
     records.begin(_experiment(bench, tasks))
@@ -45,7 +47,8 @@ def run_heads(
     views = bench.views(tasks[0])
     for method in methods:
         if method not in chosen:
-            chosen[method] = choose(method, bench, tasks[0], views)
+            is_kept = method in untuned
+            chosen[method] = Choice(method, 0, (), ()) if is_kept else choose(method, bench, tasks[0], views)
             records.add_choice(chosen[method])
             yield chosen[method]
     done = {run.key: run for run in records.runs()}

@@ -140,12 +140,17 @@ def choice_table(choices: Mapping[str, Choice]) -> Table:
     """List the settings that each method tried on validation, the one that was taken first."""
     rows = []
     for method, choice in choices.items():
+        if not choice.scores:
+            rows.append((title(method), choice.bits, "not tuned: as it comes", ""))
+            continue
         best = int(np.argmax(choice.scores))
         others = [place for place in range(len(choice.scores)) if place != best]
         texts = [f"{_settings(choice.settings[place])}: {choice.scores[place]:.3f}" for place in (best, *others)]
         rows.append((title(method), choice.bits, texts[0], "; ".join(texts[1:])))
     columns = (Column("method"), Column("size", "d"), Column("taken: validation mAP"), Column("others"))
-    note = "Each method had four settings to choose from, by mAP on the validation part with the first seed."
+    note = (
+        "A method that was tuned had four settings to choose from, by mAP on the validation part with the first seed."
+    )
     return Table("heads-choices", "What was chosen on validation", note, columns, tuple(rows))
 
 
