@@ -1,10 +1,12 @@
 """What happens when indexing is killed, a service gets nonsense, files are damaged, and people draw for an hour.
 
-    python benchmarks/reliability.py --kills 500 --requests 20000 --files 3000 --minutes 60 --out record.json
+    python benchmarks/reliability.py --kills 500 --requests 20000 --files 3000 --galleries 400 --minutes 60 \
+        --out record.json
 
 All of it is done to this machine alone, to galleries and photos that it makes, and ends by itself. A fault is anything
 but what is promised: a gallery that is damaged or has lost a photo, an answer of 500 or above other than 503, a drawing
-that finds other photos than before, a file that is neither decoded nor refused, memory that grows. The record is
+that finds other photos than before, a file that is neither decoded nor refused, a damaged gallery that is neither read
+nor explained, memory that grows. The record is
 written as it goes, and ``--resume`` goes on with it.
 """
 
@@ -31,8 +33,8 @@ from PIL import Image
 
 from drawing import draw_for, write_photo
 from serving import MEMORY, read_metric, serving
-from sketchhash.errors import BadArgument, UnreadableImage
-from sketchhash.gallery import GalleryFile, index_events
+from sketchhash.errors import BadArgument, SketchHashError, UnreadableImage
+from sketchhash.gallery import GalleryFile, Searcher, find_copies, index_events, verify
 from sketchhash.imaging import DecoderPool, read_small_photo
 from sketchhash.imaging.formats import FORMATS
 from sketchhash.model import Model
@@ -42,6 +44,8 @@ from timing import RecordFile, ShownRecord, finish, read_record, resident_bytes,
 
 _PHOTOS = 48
 _LONGEST_LIFE = 8.0  # seconds after the start of indexing
+_LONGEST_LOOK = 60.0  # seconds that a damaged gallery may take, on a busy machine too
+_PAGE_BYTES = 4096
 _DRAWERS = 8
 _FLAT_BYTES = 50_000_000  # by which the service may grow, once it has seen everything
 _TIMEOUT = 300.0  # seconds: on a busy machine an answer is late, not lost
@@ -56,6 +60,7 @@ _PARTS = {
     "kills": "kills of indexing",
     "requests": "requests",
     "files": "damaged files",
+    "galleries": "damaged galleries",
     "drawing": "questions of eight people who draw",
 }
 
@@ -95,6 +100,7 @@ class Reliability:
     kills: Outcome = Outcome()
     requests: Outcome = Outcome()
     files: Outcome = Outcome()
+    galleries: Outcome = Outcome()
     drawing: Outcome = Outcome()
 
     @classmethod
@@ -112,20 +118,21 @@ def main(
     kills: Annotated[int, typer.Option(min=0, help="How often indexing is killed.")] = 500,
     requests: Annotated[int, typer.Option(min=0, help="How many requests the service gets.")] = 20_000,
     files: Annotated[int, typer.Option(min=0, help="How many damaged pictures are decoded.")] = 3_000,
+    galleries: Annotated[int, typer.Option(min=0, help="How many damaged galleries are opened.")] = 400,
     minutes: Annotated[float, typer.Option(min=0, help="How long eight people draw.")] = 60,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Do what the record of --out does not have yet.")] = False,
     show: ShownRecord = None,
     out: RecordFile = None,
 ) -> None:
-    """Kill indexing, send nonsense to a service, decode damaged files, draw, and count what is not as promised."""
+    """Kill indexing, send nonsense to a service, read damaged files, draw, and count what is not as promised."""
     if show is not None:
         found = read_record(show, Reliability.from_record)
     else:
         if resume and out is None:
             raise BadArgument("There is no record to go on with. Name it with --out.")
         begun = read_record(out, Reliability.from_record) if resume and out and out.exists() else Reliability()
-        for found in _try_all(begun, kills, requests, files, 60 * minutes, seed):
+        for found in _try_all(begun, Wanted(kills, requests, files, galleries, 60 * minutes), seed):
             if out is not None:
                 write_record(asdict(found), out)
     finish(page(found), asdict(found), None if show else out)
@@ -133,9 +140,18 @@ def main(
         raise typer.Exit(1)
 
 
-def _try_all(
-    found: Reliability, kills: int, requests: int, files: int, seconds: float, seed: int
-) -> Iterator[Reliability]:
+@dataclass(frozen=True)
+class Wanted:
+    """How much of each part is asked for; of drawing, seconds."""
+
+    kills: int
+    requests: int
+    files: int
+    galleries: int
+    drawing: float
+
+
+def _try_all(found: Reliability, wanted: Wanted, seed: int) -> Iterator[Reliability]:
     """Do what is missing, and yield what there is now and then."""
     folder = default_model_folder()
     yield found
@@ -143,10 +159,11 @@ def _try_all(
         place = Path(name)
         write_photos(place / "photos", _PHOTOS, np.random.default_rng(seed))
         parts: dict[str, Callable[[Random], Iterator[Outcome]]] = {
-            "files": lambda rng: decode_damage(files - found.files.done, rng),
-            "requests": lambda rng: send_nonsense(place, folder, requests - found.requests.done, rng),
-            "drawing": lambda rng: draw(place, folder, seconds - found.drawing.seconds, rng),
-            "kills": lambda rng: kill_indexing(place, folder, kills - found.kills.done, rng),
+            "files": lambda rng: decode_damage(wanted.files - found.files.done, rng),
+            "galleries": lambda rng: open_damage(place, folder, wanted.galleries - found.galleries.done, rng),
+            "requests": lambda rng: send_nonsense(place, folder, wanted.requests - found.requests.done, rng),
+            "drawing": lambda rng: draw(place, folder, wanted.drawing - found.drawing.seconds, rng),
+            "kills": lambda rng: kill_indexing(place, folder, wanted.kills - found.kills.done, rng),
         }
         for part, attempt in parts.items():
             before: Outcome = getattr(found, part)
@@ -265,6 +282,29 @@ def decode_damage(files: int, rng: Random) -> Iterator[Outcome]:
         pool.close()
 
 
+def open_damage(place: Path, model_folder: Path, galleries: int, rng: Random) -> Iterator[Outcome]:
+    """Damage a gallery's file, each time anew, and do with it what `search` and `gallery` do.
+
+    It is read as if nothing were wrong, where the damage is in a picture or in what is not used, or it is explained.
+    """
+    if galleries <= 0:
+        return
+    start, ends, faults = perf_counter(), Counter[str](), list[str]()
+    model = Model.load(model_folder)
+    content = _make_gallery(place / "whole.gallery", place, model_folder).read_bytes()
+    path = place / "damaged.gallery"
+    for number in range(1, galleries + 1):
+        for left in place.glob("damaged.gallery*"):
+            left.unlink()
+        path.write_bytes(_damaged_gallery(content, rng))
+        end, problem = _end_of(path, model, rng)
+        ends[end] += 1
+        if problem:
+            faults.append(f"gallery {number}: {problem}")
+        if number % _CHECK_EVERY == 0 or number == galleries:
+            yield Outcome(number, dict(ends), list(faults), perf_counter() - start)
+
+
 def draw(place: Path, model_folder: Path, seconds: float, rng: Random) -> Iterator[Outcome]:
     """Let eight people draw while photos are indexed beside them."""
     if seconds <= 0:
@@ -292,6 +332,55 @@ def _make_gallery(path: Path, place: Path, model_folder: Path) -> Path:
     with GalleryFile.create(path, model) as opened:
         list(index_events(opened, model, [place / "photos"]))
     return path
+
+
+def _end_of(path: Path, model: Model, rng: Random) -> tuple[str, str]:
+    """Use a gallery, and return how that ended and what was not as promised, if anything was."""
+    start, problem, end = perf_counter(), "", "read"
+    try:
+        _use(path, model, rng)
+    except SketchHashError as told:
+        end, problem = "explained", "" if str(path) in str(told) else f"it is not named in {str(told)!r}"
+    except Exception as raised:
+        problem = repr(raised)
+    seconds = perf_counter() - start
+    if seconds > _LONGEST_LOOK:
+        problem = f"took {seconds:.0f} s"
+    return "fault" if problem else end, problem
+
+
+def _use(path: Path, model: Model, rng: Random) -> None:
+    """Look at all of a gallery, and search it."""
+    with GalleryFile.open(path, model) as gallery:
+        gallery.info(), gallery.path_ends(), gallery.top_folders(b"/", 10), gallery.sample(20), gallery.damage()
+        for page in gallery.pages():
+            gallery.thumbnails([row.photo.id for row in page])
+        values = rng.standard_normal(model.bits).astype(np.float32)
+        Searcher(model, gallery, lasting=True).by_values(values, 10)
+        find_copies(gallery)
+        list(verify(gallery))
+
+
+def _damaged_gallery(content: bytes, rng: Random) -> bytes:
+    """Change single bytes, fill pages with noise or with zeros, exchange pages, or cut the end off."""
+    broken = bytearray(content)
+    pages = len(content) // _PAGE_BYTES
+    for _ in range(int(rng.integers(1, 4))):
+        page, other = (_PAGE_BYTES * rng.integers(0, pages, size=2)).tolist()
+        match int(rng.integers(0, 5)):
+            case 0:
+                for place in rng.integers(0, len(broken), size=rng.integers(1, 40)).tolist():
+                    broken[place] = int(rng.integers(0, 256))
+            case 1:
+                broken[page : page + _PAGE_BYTES] = rng.bytes(_PAGE_BYTES)
+            case 2:
+                broken[page : page + _PAGE_BYTES] = bytes(_PAGE_BYTES)
+            case 3:
+                one, another = (bytes(broken[each : each + _PAGE_BYTES]) for each in (page, other))
+                broken[page : page + _PAGE_BYTES], broken[other : other + _PAGE_BYTES] = another, one
+            case _:
+                return bytes(broken[: int(rng.integers(0, len(broken)))])
+    return bytes(broken)
 
 
 def _look_at(gallery: Path, model: Model) -> tuple[int, str]:

@@ -229,8 +229,8 @@ def with_and_without(gallery: Path, sketches: Path, metric: ShapeMetric) -> dict
     model = Model.load(default_model_folder())
     with GalleryFile.open(gallery, model) as opened:
         ids, codes = opened.read_codes()
-        about = opened.shown_with_hits(ids.tolist())
-        labels = np.array([about[photo].label for photo in ids.tolist()])
+        about = {photo.id: photo.label for photo in opened.photos()}
+        labels = np.array([about[photo] for photo in ids.tolist()])
         known = sorted({label for label in labels.tolist() if label and (sketches / label).is_dir()})
         ink, wanted = read_sketches(sketches, known, model.manifest.ink.size)
         shapes = opened.shapes_of(ids.tolist())

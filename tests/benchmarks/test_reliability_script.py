@@ -9,7 +9,17 @@ import pytest
 
 import drawing
 import reliability
-from reliability import Outcome, Reliability, decode_damage, draw, kill_indexing, page, send_nonsense, write_photos
+from reliability import (
+    Outcome,
+    Reliability,
+    decode_damage,
+    draw,
+    kill_indexing,
+    open_damage,
+    page,
+    send_nonsense,
+    write_photos,
+)
 from sketchhash.gallery import GalleryFile
 
 
@@ -63,6 +73,20 @@ def test_damaged_files_are_decoded_or_refused():
     assert outcome.faults == []
 
 
+def test_damaged_galleries_are_read_or_explained(place, model_folder):
+    outcome = last(open_damage(place, model_folder, 12, np.random.default_rng(1)))
+    assert sum(outcome.ends.values()) == outcome.done == 12
+    assert outcome.ends.keys() <= {"read", "explained"}
+    assert outcome.ends["explained"] > 0
+    assert outcome.faults == []
+
+
+def test_a_damaged_gallery_that_is_not_explained_is_a_fault(place, model_folder, monkeypatch):
+    monkeypatch.setattr(reliability, "_use", lambda *_: {}["a traceback"])
+    outcome = last(open_damage(place, model_folder, 1, np.random.default_rng(1)))
+    assert outcome.faults == ["gallery 1: KeyError('a traceback')"]
+
+
 @pytest.mark.usefixtures("quick")
 def test_people_are_answered_while_photos_are_added(place, model_folder):
     outcomes = list(draw(place, model_folder, 1, np.random.default_rng(1)))
@@ -87,7 +111,7 @@ def test_a_record_is_read_as_it_was_written():
 
 def test_a_record_is_gone_on_with(run, tmp_path):
     record = tmp_path / "record.json"
-    counts = ("--kills", 0, "--requests", 0, "--minutes", 0, "--out", record)
+    counts = ("--kills", 0, "--requests", 0, "--galleries", 0, "--minutes", 0, "--out", record)
     run(reliability, *counts, "--files", 8)
     run(reliability, *counts, "--files", 20, "--resume")
     found = Reliability.from_record(json.loads(record.read_text()))

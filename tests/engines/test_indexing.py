@@ -260,6 +260,62 @@ def test_a_gallery_starts_over_with_another_model(address, model, make_model_fol
             before.index(folder)
 
 
+# Runs the command line, and ends as a power cut would at a moment of starting over, which begins with dropping.
+KILLED = """
+import os, signal, sys
+from sketchhash.cli import main
+from sketchhash.engines.milvus import Collection
+
+moment, is_dropped = sys.argv.pop(1), False
+
+def patch(name):
+    do = getattr(Collection, name)
+    def doing(*values):
+        global is_dropped
+        is_dropped = is_dropped or name == "drop"
+        done = do(*values)
+        if is_dropped and moment == f"after {name}":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+    setattr(Collection, name, doing)
+
+patch("drop")
+patch("create")
+main()
+"""
+
+
+@pytest.mark.slow
+def test_killed_while_a_gallery_on_milvus_starts_over_the_same_command_ends_it(
+    milvus_server, model_folder, make_model_folder, folder, tmp_path
+):
+    address = milvus_server.address("killed_while_starting_over", timeout=60)
+    for seed in range(12):
+        photo(folder / f"{seed % 3}/{seed}.png", seed)
+    folders = [model_folder, make_model_folder(bits=64, seed=3)]
+    wanted = [
+        indexed_into_a_file(folder, Model.load(each), tmp_path / f"{number}.gallery")
+        for number, each in enumerate(folders)
+    ]
+    subprocess.run(command(address, folders[0], folder), check=True, capture_output=True)
+    now = 0
+    for moment in ("after drop", "after create"):
+        again = command(address, folders[1 - now], folder, options=["--reindex"])
+        program, *arguments = again
+        assert arguments[:2] == ["-m", "sketchhash"]
+        killed = subprocess.run([program, "-c", KILLED, moment, *arguments[2:]], check=False, capture_output=True)
+        assert killed.returncode == -signal.SIGKILL, (moment, killed.stderr)
+        if moment == "after drop":
+            with pytest.raises(BadArgument, match="no collection"):
+                open_gallery(address)
+        now = 1 - now
+        subprocess.run(again, check=True, capture_output=True)
+        with open_gallery(address, latest=True) as gallery:
+            assert contents(gallery) == wanted[now], moment
+            found = list(ids(gallery).values())
+            assert set(gallery.thumbnails(found)) == set(found)
+
+
 def test_a_gallery_on_milvus_starts_over_as_it_was_made(milvus_server, model, make_model_folder, folder, tmp_path):
     pytest.importorskip("fsspec")
     options = {"thumbnails": (tmp_path / "small").as_uri(), "index": "BIN_IVF_FLAT", "nlist": 16}
@@ -276,24 +332,3 @@ def test_a_gallery_on_milvus_starts_over_as_it_was_made(milvus_server, model, ma
         index(gallery, other, [folder])
         assert len(list((tmp_path / "small").rglob("*.jpg"))) == 1
         assert gallery._photo_rows.clusters == 16
-
-
-def test_thumbnails_may_be_files_beside_milvus(milvus_server, model, folder, tmp_path):
-    pytest.importorskip("fsspec")
-    url = (tmp_path / "small").as_uri()
-    plain = milvus_server.address("with_files", timeout=60)
-    path = photo(folder / "a.png", 1)
-    with create_gallery(milvus_server.address("with_files", timeout=60, thumbnails=url), model) as gallery:
-        index(gallery, model, [folder])
-        (photo_id,) = ids(gallery).values()
-        (stored,) = (tmp_path / "small").rglob("*.jpg")
-        assert stored.read_bytes() == gallery.thumbnail(photo_id)
-        with open_gallery(plain, latest=True) as elsewhere:  # the gallery knows where they are
-            assert elsewhere.thumbnail(photo_id) == stored.read_bytes()
-        with pytest.raises(BadArgument, match="cannot be changed"):
-            create_gallery(milvus_server.address("with_files", thumbnails="file:///elsewhere"), model)
-        path.unlink()
-        assert counts(index(gallery, model, [folder], prune=True)) == {"removed": 1}
-        assert list((tmp_path / "small").rglob("*.jpg")) == []
-    with pytest.raises(BadArgument, match="cannot be kept at nothing://"):
-        create_gallery(milvus_server.address("nowhere", thumbnails="nothing://there"), model)

@@ -70,7 +70,7 @@ def test_with_a_photo_its_code_and_thumbnail_go(gallery):
 
 
 def test_all_photos_are_given_though_they_are_read_by_the_page(gallery, monkeypatch):
-    monkeypatch.setattr("sketchhash.gallery.database._PAGE", 2)
+    monkeypatch.setattr("sketchhash.gallery.file_reader._PAGE", 2)
     names = [f"/photos/{number}.jpg" for number in range(5)]
     for name in reversed(names):
         put(gallery, name)

@@ -14,6 +14,7 @@ from PIL import Image
 from sketchhash.codes import hamming, pack
 from sketchhash.errors import BadArgument, DamagedState, IncompatibleGallery, UnreadableImage
 from sketchhash.gallery import Filter, GalleryFile, Hit, PhotoFile, Searcher, index, index_events
+from sketchhash.gallery.file_reader import FileReader
 from sketchhash.imaging import Drawing, Limits
 from sketchhash.index.weighing import weigh, weighed_distances
 from sketchhash.tokens.shape import describe_contours
@@ -99,7 +100,7 @@ def test_only_what_changed_is_loaded(gallery, put, values, monkeypatch):
     searcher.prepare_search()
     loaded = []
     monkeypatch.setattr(
-        GalleryFile,
+        FileReader,
         "read_codes",
         lambda gallery, after: loaded.append(after) or (np.empty(0, np.int64), np.empty((0, BITS // 8), np.uint8)),
     )

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from sketchhash.errors import DamagedState, SketchHashError, UnwritableState
-from sketchhash.gallery import Filter, GalleryFile, verify
+from sketchhash.gallery import Filter, GalleryFile, find_copies, verify
+from sketchhash.gallery.copy_index import CopyIndex, mark_copies
 from sketchhash.gallery.photos import PhotoFile
 
 PHOTOS = 60
@@ -43,6 +44,7 @@ def use(path, model):
     with GalleryFile.open(path, model) as gallery:
         gallery.info()
         photos = list(gallery.photos())
+        values = np.ones(model.bits, dtype=np.float32)
         for photo in photos[:5]:
             gallery.thumbnail(photo.id)
         gallery.path_ends()
@@ -50,8 +52,8 @@ def use(path, model):
         gallery.sample(20)
         gallery.content_prefixes(8)
         list(gallery.pages())
-        values = np.ones(model.bits, dtype=np.float32)
-        gallery.search(values, 10)
+        mark_copies(gallery.search(values, 10), gallery.perceptual_hashes([photo.id for photo in photos]))
+        CopyIndex(gallery, lasting=True)
         gallery.search(values, 10, Filter(Path("/photos/1"), "label 1"), rerank=False)
         list(verify(gallery))
 
@@ -126,6 +128,15 @@ def test_values_and_tables_that_no_gallery_has_are_explained(statement, damaged,
     connection.close()
     with pytest.raises(SketchHashError, match=r"damaged\.gallery"):
         use(damaged, model)
+
+
+def test_a_perceptual_hash_that_is_none_counts_as_none(damaged, model):
+    with sqlite3.connect(damaged) as connection:
+        connection.execute("INSERT OR REPLACE INTO perceptual_hashes (photo, hash) VALUES (3, 5), (4, 'text')")
+    connection.close()
+    use(damaged, model)
+    with GalleryFile.open(damaged, model) as gallery:
+        assert find_copies(gallery) == []
 
 
 def test_a_code_without_a_photo_is_explained(damaged, model):

@@ -1,4 +1,4 @@
-"""Real servers for the tests: Milvus and PostgreSQL with pgvector, each started once, on this machine only."""
+"""Real servers for the tests: Milvus, PostgreSQL with pgvector and object storage, each started once, here only."""
 
 import os
 import shutil
@@ -129,6 +129,40 @@ class MilvusProcess:
         self.process.wait()
 
     stop = kill  # asked to end, it waits for its peers
+
+
+class ObjectStorageProcess:
+    """Moto, which speaks the protocol of S3 over HTTP and keeps objects in memory."""
+
+    def __init__(self, folder):
+        self.port = _free_port()
+        command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(self.port)]
+        with (folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+        _wait_until(self._answers, self.process)
+
+    @property
+    def settings(self):
+        """The environment variables by which the storage's own tools find it."""
+        return {
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}",
+        }
+
+    def _answers(self):
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(60)
+
+
+@pytest.fixture(scope="session")
+def object_storage():
+    yield from _started(ObjectStorageProcess, "moto", "flask", "flask_cors", "s3fs")
 
 
 @pytest.fixture(scope="session")

@@ -69,7 +69,7 @@ class FileThumbnails:
     """Thumbnails as files below a URL."""
 
     def __init__(self, url: str) -> None:
-        """Take a folder of any file system that `fsspec` knows; it is made when something is written.
+        """Take a folder of any file system that `fsspec` knows; it, or its bucket, is made when something is written.
 
         Raises:
             BadArgument: If there is no such kind of URL.
@@ -106,15 +106,18 @@ class FileThumbnails:
             return bytes(self._files.cat_file(self._path(photo)))
         except FileNotFoundError:
             return None
-        except OSError as problem:
+        except Exception as problem:  # each kind of storage has errors of its own
             raise self._problem(problem) from problem
 
     def _write(self, thumbnail: tuple[int, bytes]) -> None:
-        path = self._path(thumbnail[0])
+        path, jpeg = self._path(thumbnail[0]), thumbnail[1]
         try:
-            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
-            self._files.pipe_file(path, thumbnail[1])
-        except OSError as problem:
+            try:
+                self._files.pipe_file(path, jpeg)
+            except FileNotFoundError:  # to look for the folder first would be another request for each file
+                self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+                self._files.pipe_file(path, jpeg)
+        except Exception as problem:
             raise self._problem(problem) from problem
 
     def _delete(self, photo: int) -> None:
@@ -122,13 +125,13 @@ class FileThumbnails:
             self._files.rm_file(self._path(photo))
         except FileNotFoundError:
             pass
-        except OSError as problem:
+        except Exception as problem:
             raise self._problem(problem) from problem
 
     def _path(self, photo: int) -> str:
         return f"{self._root}/{photo % _FOLDERS:03}/{photo}.jpg"
 
-    def _problem(self, problem: OSError) -> EngineProblem:
+    def _problem(self, problem: Exception) -> EngineProblem:
         return EngineProblem("The storage of thumbnails", self._url, str(problem) or type(problem).__name__)
 
 

@@ -6,32 +6,103 @@ numbers, and loads just that. So a search sees what another process has indexed 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sketchhash.codes import pack
 from sketchhash.errors import BadArgument, IncompatibleGallery
+from sketchhash.gallery.file_reader import THESE, FileReader, taken, where
 from sketchhash.gallery.filters import Filter
+from sketchhash.gallery.photos import PhotoKind
 from sketchhash.gallery.protocol import Hit
 from sketchhash.gallery.soundness import valued
 from sketchhash.index import WeighingIndex, build_index, rerank, scan_index
 from sketchhash.tokens.shape import ShapeQuery
 
-if TYPE_CHECKING:
-    from sketchhash.gallery.database import GalleryFile
-
 SHAPED = 1000
 """Hits that are ordered by shape at least: many photos of a kind share one code."""
+
+_STATE = """
+    SELECT (SELECT value FROM settings WHERE name = 'fingerprint'),
+           coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'photos'), 0),
+           coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'removals'), 0)
+"""
+
+
+class Shown(NamedTuple):
+    """What is shown with a hit."""
+
+    path: Path
+    label: str | None
+    taken_at: datetime | None
+    kind: PhotoKind
+
+
+@dataclass(frozen=True)
+class State:
+    """A position in the history of a gallery: codes with larger ids and removals with larger numbers came later."""
+
+    fingerprint: str
+    newest_photo: int
+    last_removal: int
+
+
+class SearchReader(FileReader):
+    """Reads what a search needs."""
+
+    def state(self) -> State:
+        """Return the current state."""
+        ((fingerprint, newest_photo, last_removal),) = self.rows(_STATE)
+        return State(fingerprint, newest_photo, last_removal)
+
+    def removed_since(self, state: State) -> NDArray[np.int64]:
+        """Return the ids that were there at a state and were removed since."""
+        removed = self.rows(
+            "SELECT photo FROM removals WHERE number > ? AND photo <= ?", state.last_removal, state.newest_photo
+        )
+        return np.array(removed, dtype=np.int64).reshape(-1)
+
+    def ids_in(self, only: Filter) -> NDArray[np.int64]:
+        """Return the ids, ascending, of the photos that pass a filter."""
+        conditions, wanted = where(only)
+        place = "latitude, longitude" if only.near else "0, 0"
+        query = f"SELECT id, {place} FROM {self.with_details} WHERE {conditions}"
+        with valued(self.path), self.scan(query, *wanted) as rows:
+            found = np.fromiter(rows, dtype=[("id", np.int64), ("latitude", np.float64), ("longitude", np.float64)])
+        if only.near is not None:
+            found = found[only.near.contains(found["latitude"], found["longitude"])]
+        return np.sort(found["id"])
+
+    def shown_with_hits(self, ids: Iterable[int]) -> dict[int, Shown]:
+        """Return what is shown of some photos, by id."""
+        query = f"SELECT id, path, label, taken_at, {self.kind_column} FROM {self.with_details} WHERE id IN {THESE}"
+        rows = self.rows(query, json.dumps(list(ids)))
+        with valued(self.path):
+            return {
+                photo: Shown(Path(os.fsdecode(path)), label, taken(seconds), kind)
+                for photo, path, label, seconds, kind in rows
+            }
+
+    def codes_of(self, ids: Sequence[int]) -> NDArray[np.uint8]:
+        """Return the codes ``(ids, bits // 8)`` of some photos, in the order given."""
+        codes, size = self.codes(ids), self.model.bits // 8
+        with valued(self.path):
+            return np.frombuffer(b"".join(codes[photo] for photo in ids), dtype=np.uint8).reshape(len(ids), size)
 
 
 class MemoryIndex:
     """All codes of a gallery, ready to be searched; safe to use from many threads, which take turns."""
 
-    def __init__(self, gallery: GalleryFile, lasting: bool = False) -> None:
+    def __init__(self, gallery: SearchReader, lasting: bool = False) -> None:
         """Load all codes: about a second for a million photos.
 
         Args:
