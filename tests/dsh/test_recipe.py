@@ -190,6 +190,7 @@ OTHER_VALUES = {
     "fewest_photos": 77,
     "second_threshold": 0.77,
     "sees_classes": True,
+    "category_weight": 0.77,
 }
 
 

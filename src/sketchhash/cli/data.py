@@ -101,7 +101,7 @@ def split(
         "queries": len(parts.queries),
         "gallery": len(parts.gallery),
     }
-    if drawn.has_validation:
+    if validation:
         summary |= {
             "validation_queries": len(parts.validation_queries),
             "validation_gallery": len(parts.validation_gallery),

@@ -43,6 +43,7 @@ _ADDED_LATER = {  # with what was done before they were added
     "second_threshold": 0.0,
     "sees_classes": False,
     "words_file": "",
+    "category_weight": 0.0,
 }
 
 
@@ -148,6 +149,9 @@ class Recipe:
     A category with fewer than ``fewest_photos`` is filled up with virtual ones while codes are learned, as far as
     ImageNet's classifier knows it (`prototypes`).
 
+    With ``category_weight``, the networks also learn to be nearer to the code of their own category than to those of
+    others (`training.category_loss`).
+
     With ``sees_classes``, fc_a of C1 also sees what ImageNet's classifier says of a photo (`networks.ImageClasses`).
 
     Word vectors come from a source of `words.SOURCES`; those named after a file format read ``words_file``.
@@ -178,6 +182,12 @@ class Recipe:
     fewest_photos: int = 0
     second_threshold: float = 0.0
     sees_classes: bool = False
+    category_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a weight that would reward a loss."""
+        if self.category_weight < 0:
+            raise BadArgument(f"category_weight must be at least 0, not {self.category_weight}.")
 
     @property
     def hash(self) -> str:

@@ -8,7 +8,8 @@
 | F1, F2   | `TrainingSet.values`                       | 3           |
 | T        | ``steps.epochs``                           | Algorithm 1 |
 
-Where we differ: an epoch may take D, B^I and B^S several times in turn (``rounds``) before the networks move.
+Where we differ: an epoch may take D, B^I and B^S several times in turn (``rounds``) before the networks move, and Eq.
+12 may have one more summand, `category_loss`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
+from torch.nn import functional
 
 from sketchhash import words
 from sketchhash.datasets import Item, Partition
@@ -44,6 +46,7 @@ from sketchhash.model.manifest import SKETCH_NETWORK
 _STAGE = "hashing"
 _ENCODE_BATCH = 256
 _STATISTICS = 512  # sketches that batch normalisation is measured on
+_SHARPNESS = 16.0  # of the softmax over categories: what a category's own code scores above an unrelated one
 
 
 def train(
@@ -128,6 +131,7 @@ def _trainer(job: Job, inputs: NetworkInputs, parts: Partition, lesson: _Lesson,
         job.recipe.objective.rounds,
         job.hashing_seed,
         processes,
+        job.recipe.category_weight,
     )
 
 
@@ -302,6 +306,7 @@ class Trainer:
         rounds: int,
         seed: int,
         processes: Processes,
+        category_weight: float = 0.0,
     ) -> None:
         """Start from random codes (line 1 of Algorithm 1)."""
         self.network = network.to(device())
@@ -310,7 +315,7 @@ class Trainer:
         rng = np.random.default_rng(seed)
         self.photo_codes = random_codes(len(training_set.photo_labels), network.spec.bits, rng)
         self.sketch_codes = random_codes(len(training_set.sketch_labels), network.spec.bits, rng)
-        self.loss = processes.wrap(_Loss(network, training_set))
+        self.loss = processes.wrap(_Loss(network, training_set, category_weight))
         self.descent = Descent(self.loss, steps)
 
     def epochs(self, first: int, progress: Progress) -> Iterator[Epoch]:
@@ -353,6 +358,7 @@ class Trainer:
         """Take the Θ step: one pass over all photos and all sketches with the Euclidean loss."""
         self.network.train()
         photo_codes, sketch_codes = (torch.from_numpy(codes).float() for codes in (self.photo_codes, self.sketch_codes))
+        categories = torch.from_numpy(self._category_codes())
         photos, sketches, count = len(photo_codes), len(sketch_codes), self._batches(self.steps.batch)
         with seeded_epoch(self.seed, _STAGE, number, self.processes) as generator:
             batches = list(zip(shuffled(photos, count, generator), shuffled(sketches, count, generator), strict=True))
@@ -360,7 +366,7 @@ class Trainer:
 
             def loss(batch: tuple[Tensor, Tensor]) -> Tensor:
                 rows = tuple(self.processes.share(part) for part in batch)
-                value: Tensor = self.loss(*rows, photo_codes[rows[0]], sketch_codes[rows[1]], own)
+                value: Tensor = self.loss(*rows, photo_codes[rows[0]], sketch_codes[rows[1]], categories, own)
                 # Torch averages over the processes: so together they give the loss of the whole batch.
                 return value * self.processes.count / (2 * sum(len(part) for part in batch))
 
@@ -389,6 +395,19 @@ class Trainer:
             self.processes.joined(sketch_values).cpu().numpy(),
         )
 
+    def _category_codes(self) -> NDArray[np.float32]:
+        """Return the code of each category, ``(categories, bits)``: what its photos and its sketches have in common."""
+        sides = (
+            (self.training_set.photo_labels, self.photo_codes),
+            (self.training_set.sketch_labels, self.sketch_codes),
+        )
+        means: list[NDArray[np.float64]] = []
+        for labels, codes in sides:
+            sums = np.zeros((self.problem.classes, codes.shape[1]))
+            np.add.at(sums, labels, codes)
+            means.append(sums / np.bincount(labels, minlength=self.problem.classes)[:, None])
+        return np.where(means[0] + means[1] >= 0, 1, -1).astype(np.float32)
+
     def _batches(self, size: int) -> int:
         """Count the batches of about ``size`` samples: each has a photo and a sketch for every process."""
         photos, sketches, processes = len(self.photo_codes), len(self.sketch_codes), self.processes.count
@@ -398,9 +417,10 @@ class Trainer:
 class _Loss(nn.Module):
     """The Euclidean loss (Eq. 12) of some rows, as one module: gradients of several processes meet in it."""
 
-    def __init__(self, network: HashNetwork, training_set: TrainingSet) -> None:
+    def __init__(self, network: HashNetwork, training_set: TrainingSet, category_weight: float) -> None:
         super().__init__()
-        self.network, self.training_set = network, training_set
+        self.network, self.training_set, self.category_weight = network, training_set, category_weight
+        self.labels = [torch.from_numpy(labels) for labels in (training_set.photo_labels, training_set.sketch_labels)]
 
     def forward(
         self,
@@ -408,8 +428,26 @@ class _Loss(nn.Module):
         sketch_rows: Tensor,
         photo_codes: Tensor,
         sketch_codes: Tensor,
+        categories: Tensor,
         generator: Generator,
     ) -> Tensor:
-        photo_values, sketch_values = self.training_set.values(self.network, photo_rows, sketch_rows, generator)
-        photo_loss = (photo_values - photo_codes.to(photo_values.device)).square().sum()
-        return photo_loss + (sketch_values - sketch_codes.to(sketch_values.device)).square().sum()
+        values = self.training_set.values(self.network, photo_rows, sketch_rows, generator)
+        loss = values[0].new_zeros(())
+        sides = zip(values, (photo_rows, sketch_rows), (photo_codes, sketch_codes), self.labels, strict=True)
+        for side, rows, codes, labels in sides:
+            loss = loss + (side - codes.to(side.device)).square().sum()
+            if self.category_weight:
+                named = category_loss(side, labels[rows].to(side.device), categories.to(side.device))
+                loss = loss + self.category_weight * named
+        return loss
+
+
+def category_loss(values: Tensor, labels: Tensor, categories: Tensor) -> Tensor:
+    """Sum the cross-entropy of naming categories by their codes, times the number of bits, as Eq. 12 sums over bits.
+
+    The Euclidean loss treats all bits alike; what a drawing finds depends on whether its values are nearer to the code
+    of its own category than to those of others. ``values`` is ``(n, bits)``, ``categories`` is ``(categories, bits)``.
+    """
+    bits = categories.shape[1]
+    scores = values @ categories.T * (_SHARPNESS / bits)
+    return bits * functional.cross_entropy(scores, labels, reduction="sum")

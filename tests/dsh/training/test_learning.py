@@ -23,7 +23,7 @@ from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.recipe import Steps
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.sources import InputSet, weights_hash
-from sketchhash.dsh.training import Trainer, train
+from sketchhash.dsh.training import Trainer, category_loss, train
 from sketchhash.errors import BadArgument, DatasetProblem
 
 from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Interrupting, Listening, codes
@@ -324,3 +324,37 @@ def test_virtual_photos_need_imagenets_classifier(run):
 def test_without_imagenets_classifier_nothing_can_be_learned_from_it(run):
     with pytest.raises(BadArgument, match="imagenet_weight needs a frozen photo trunk"):
         run(replace(FROZEN, pretrain_sketches=replace(FROZEN.pretrain_sketches, imagenet_weight=1.0)))
+
+
+def test_the_category_loss_is_the_cross_entropy_of_the_nearest_category_code():
+    rng = np.random.default_rng(0)
+    values, categories = rng.normal(size=(5, 8)).astype(np.float32), np.sign(rng.normal(size=(3, 8))).astype(np.float32)
+    labels = np.array([0, 2, 1, 1, 0])
+    scores = 16 * values @ categories.T / 8
+    chances = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    wanted = -8 * np.log(chances[np.arange(5), labels]).sum()
+    got = category_loss(*map(torch.from_numpy, (values, labels, categories)))
+    assert float(got) == pytest.approx(wanted, rel=1e-5)
+
+
+def test_with_a_category_weight_values_are_nearer_to_their_own_category(dataset, tmp_path):
+    job = Job(dataset, draw_split(dataset, queries=2), FROZEN, BITS)
+
+    def loss_after_learning(weight: float) -> float:
+        network = job.network()
+        inputs = training.prepare(job, network, tmp_path, Silent(), Processes())
+        training_set = training._training_set(inputs, job.split.apply(dataset), [0, 1, 2, 3])
+        problem = training._problem(FROZEN, training._word_vectors(FROZEN, dataset.categories), BITS, training_set)
+        hashing = Trainer(network, training_set, problem, FROZEN.hashing, 1, 0, Processes(), weight)
+        for _ in hashing.epochs(0, Silent()):
+            pass
+        _, sketches = hashing._all_values()
+        parts = (sketches, training_set.sketch_labels, hashing._category_codes())
+        return float(category_loss(*map(torch.from_numpy, parts)))
+
+    assert loss_after_learning(1.0) < loss_after_learning(0.0)
+
+
+def test_a_negative_category_weight_is_refused():
+    with pytest.raises(BadArgument, match="category_weight"):
+        replace(FROZEN, category_weight=-0.1)
