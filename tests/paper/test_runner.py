@@ -9,7 +9,6 @@ from hypothesis.extra.numpy import arrays
 
 from sketchhash.baselines import Distance, Input
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
-from sketchhash.dsh.progress import Silent
 from sketchhash.errors import BadArgument, DamagedState
 from sketchhash.evaluation import mean_average_precision
 from sketchhash.evaluation.ranking import rank_distances
@@ -17,7 +16,6 @@ from sketchhash.paper import Entry, Records
 from sketchhash.paper.methods import CatalogueMethod, rank_encodings
 from sketchhash.paper.records import FILE
 from sketchhash.paper.runner import Failed, Finished, distances_from, gallery_bytes, nearest, run_entries, time_queries
-from sketchhash.paper.workbench import Workbench
 
 CCA, CODES = Entry("cca", 8), Entry("class-codes", 16)
 
@@ -185,12 +183,6 @@ def test_unseen_photos_are_found_and_not_learned_from(fakes, make_bench):
     assert len(bench.gallery(Input.PICTURES)) == 6
     assert len(bench.training(Input.PICTURES).photos) == 24
     assert not {item.id for item in bench.parts.gallery} & {item.id for item in bench.parts.training_photos}
-
-
-def test_a_recipe_that_trains_its_trunks_is_refused(world, tmp_path):
-
-    with pytest.raises(BadArgument, match="frozen trunks"):
-        Workbench(world, "seen", "tiny", 0, 3, tmp_path, Silent())
 
 
 @pytest.mark.slow
