@@ -121,3 +121,23 @@ def test_nothing_else_prints_in_the_command_line():
     for path in sorted(Path(console.__file__).parent.glob("*.py")):
         if path.name != "console.py":
             assert "typer.echo" not in path.read_text(encoding="utf-8"), path
+
+
+def test_a_training_in_a_log_says_every_minute_how_far_it_is(capsys):
+    seconds = iter(range(0, 10_000, 20))
+    progress = console.TrainingProgress(clock=lambda: float(next(seconds)))
+    with progress.stage("features of photos", 10) as advance:
+        for _ in range(10):
+            advance()
+    assert capsys.readouterr().err.splitlines() == [
+        "features of photos: 3 of 10, about 2 min left",
+        "features of photos: 6 of 10, about 1 min left",
+        "features of photos: 9 of 10, about 1 min left",
+    ]
+
+
+def test_a_short_stage_says_nothing_in_a_log(capsys):
+    with console.TrainingProgress().stage("features of photos", 3) as advance:
+        for _ in range(3):
+            advance()
+    assert capsys.readouterr().err == ""

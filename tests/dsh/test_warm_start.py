@@ -49,6 +49,16 @@ def test_the_net_computes_what_the_model_computes(teacher, graph, sketches):
 
 
 @pytest.mark.slow
+def test_a_net_that_does_not_learn_on_computes_the_same(teacher, graph, sketches):
+    learner = build_network(SPEC, seed=2)
+    start_from(learner.c2, graph, None)
+    learner.eval()
+    with torch.inference_mode():
+        wanted = teacher.c2(teacher.c2.pool3(sketches))
+        torch.testing.assert_close(learner.c2(learner.c2.pool3(sketches)), wanted, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.slow
 def test_normalisation_by_batch_starts_where_the_model_stopped(graph, sketches):
     learner = build_network(SPEC, seed=2)
     start_from(learner.c2, graph, sketches)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from datetime import date
 from pathlib import Path
+from time import monotonic
 from typing import TextIO
 
 import typer
@@ -24,6 +25,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C: 128 + SIGINT
 
 _STDERR = 2
+_SECONDS_BETWEEN_LINES = 60.0
 
 
 def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:
@@ -154,11 +156,31 @@ def _bar(description: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 class TrainingProgress:
-    """Show a training run: a progress bar for each stage, and a line for each epoch."""
+    """Show a training run: a progress bar for each stage, or a line a minute in a log, and a line for each epoch."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        """Take the time from ``clock``, in seconds."""
+        self._clock = clock
 
     def stage(self, name: str, steps: int) -> AbstractContextManager[Callable[[], None]]:
-        """Show a progress bar for a stage."""
-        return _bar(name, steps)
+        """Show the progress of a stage."""
+        return _bar(name, steps) if sys.stderr.isatty() else self._lines(name, steps)
+
+    @contextmanager
+    def _lines(self, name: str, steps: int) -> Iterator[Callable[[], None]]:
+        started = said = self._clock()
+        done = 0
+
+        def advance() -> None:
+            nonlocal said, done
+            done += 1
+            now = self._clock()
+            if now - said >= _SECONDS_BETWEEN_LINES and done < steps:
+                minutes = (now - started) / done * (steps - done) / 60
+                say(f"{name}: {done:,} of {steps:,}, about {max(1, round(minutes)):,} min left")
+                said = now
+
+        yield advance
 
     def report(self, entry: Mapping[str, object]) -> None:
         """Print the figures of an epoch."""

@@ -136,7 +136,11 @@ def _trainer(job: Job, inputs: NetworkInputs, parts: Partition, lesson: _Lesson,
 
 
 def _start_from(model: Path, inputs: NetworkInputs, sketches: Sequence[Item]) -> None:
-    """Load a model's sketch net into C2, normalised by sketches from all over the training set."""
+    """Load a model's sketch net into C2; one that learns on is normalised by sketches of the whole training set."""
+    recipe = inputs.recipe
+    if recipe.frozen_trunks and not recipe.pretrain_sketches.epochs and not recipe.pretrain_ink.epochs:
+        start_from(inputs.network.c2, model / SKETCH_NETWORK, None)
+        return
     shown = sketches[:: max(1, len(sketches) // _STATISTICS)]
     pixels = torch.from_numpy(inputs.reader.sketches(shown))
     start_from(inputs.network.c2, model / SKETCH_NETWORK, pixels)

@@ -3,7 +3,8 @@
 An exported graph has each batch normalisation folded into its convolution. To train on, both are needed again:
 convolutions take the stored weights, each filter as long as the network's own start had it, and normalisations take the
 statistics that the stored net has on some sketches. What the net computes stays the same, up to rounding; what
-normalises it follows the new data from the first step on.
+normalises it follows the new data from the first step on. A net that does not learn on takes convolutions as they are
+stored, whatever the sketches: so what its trunk puts out is the same for every split, and is computed once.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ _BATCH = 64
 _SHORTEST = 1e-6  # a shorter filter is dead: it keeps its length
 
 
-def start_from(net: Net, sketch_graph: Path, sketches: Tensor) -> None:
-    """Load a model folder's sketch net into C2; its normalisations are measured on ``sketches`` ``(n, 1, side, side)``.
+def start_from(net: Net, sketch_graph: Path, sketches: Tensor | None) -> None:
+    """Load a model folder's sketch net into C2.
+
+    Its normalisations are measured on ``sketches`` ``(n, 1, side, side)``; without any they only add their bias, which
+    is right for a trunk that stays as it is.
 
     Raises:
         IncompatibleModel: If the graph is not one of a network of this size.
@@ -53,6 +57,8 @@ def start_from(net: Net, sketch_graph: Path, sketches: Tensor) -> None:
         for name, convolution, norm in units:
             convolution.weight.copy_(take(f"trunk.{name}.weight", convolution.weight.shape))
             _pass_through(norm, take(f"trunk.{name}.weight_bias", norm.bias.shape))
+        if sketches is None:
+            return
         moments = _measure(net, [convolution for _, convolution, _ in units], sketches)
         for (_, convolution, norm), length, (mean, variance) in zip(units, lengths, moments, strict=True):
             _unfold(convolution, norm, length, mean, variance)
