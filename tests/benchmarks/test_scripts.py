@@ -10,6 +10,7 @@ NAMES = (
     "formats",
     "indexing",
     "model",
+    "page",
     "photo_stages",
     "reliability",
     "scale",
