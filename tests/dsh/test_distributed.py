@@ -42,7 +42,7 @@ training.words.embed = lambda categories, source, path: np.eye(len(categories), 
 recipe = load_recipe("tiny")
 steps = replace(recipe.hashing, epochs=3, batch=8, learning_rate=0.01)
 # A frozen C1 is pre-trained behind its trunk alone; C2 is not, so it stays as it is for the exact comparison.
-photos, sketches = replace(steps, epochs=2), replace(steps, epochs=0 if frozen else 2)
+photos, sketches = replace(steps, epochs=2, scores_first=True), replace(steps, epochs=0 if frozen else 2)
 recipe = replace(recipe, pretrain_photos=photos, pretrain_sketches=sketches, hashing=steps, frozen_trunks=frozen)
 dataset = open_dataset(data)
 job = runs.Job(dataset, draw_split(dataset, queries=1), recipe, bits=16)

@@ -205,7 +205,7 @@ def test_the_hash_changes_with_every_deciding_value():
 def test_the_hash_sees_into_every_table(kind):
     recipe = load_recipe("tiny")
     stage, value = ("hashing", recipe.hashing) if kind is Steps else ("objective", recipe.objective)
-    other = {"optimiser": "sgd", "similarity": "paper", "averaging": 0.5, "kept_share": 0.5}
+    other = {"optimiser": "sgd", "similarity": "paper", "averaging": 0.5, "kept_share": 0.5, "scores_first": True}
     hashes = {recipe.hash}
     for field in fields(kind):
         name = field.name

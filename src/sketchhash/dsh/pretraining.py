@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -97,6 +97,14 @@ def _train(
     averaged = _average(classifier, steps.averaging)
     trunk = _with_fused_front(net.trunk, steps.frozen_blocks)
     teacher = _Teacher(classifier, trunk, source, labels, steps, image_targets)
+
+    def batches_of(generator: Generator) -> tuple[Tensor, ...]:
+        count = max(1, len(labels) // steps.batch)
+        return shuffled(len(labels), count, generator) if chances is None else drawn(chances, count, generator)
+
+    if steps.scores_first and not checkpoint.exists():
+        with seeded_epoch(seed, f"{stage}, scores", 0, processes) as generator:
+            _teach_scores(teacher, batches_of(generator), stage, processes, progress, generator)
     wrapped = processes.wrap(teacher)
     descent = Descent(wrapped, steps)
     first = 0
@@ -112,8 +120,7 @@ def _train(
         front.eval()
         teacher.reduces = epoch < steps.reduced_epochs
         with seeded_epoch(seed, stage, epoch, processes) as generator:
-            count = max(1, len(labels) // steps.batch)
-            batches = shuffled(len(labels), count, generator) if chances is None else drawn(chances, count, generator)
+            batches = batches_of(generator)
             loss = partial(_shared_loss, wrapped, processes, processes.own(generator))
             with progress.stage(f"{stage}, epoch {epoch + 1} of {steps.epochs}", len(batches)) as advance:
 
@@ -135,6 +142,29 @@ def _train(
     front.requires_grad_(True)
     if averaged is not None:
         classifier.load_state_dict(averaged.module.state_dict())
+
+
+def _teach_scores(
+    teacher: _Teacher,
+    batches: Sequence[Tensor],
+    stage: str,
+    processes: Processes,
+    progress: Progress,
+    generator: Generator,
+) -> None:
+    """Let the layers of category scores learn from one pass; the net below them stays as it is."""
+    net = teacher.classifier.net.eval()
+    learning = [weights for weights in net.parameters() if weights.requires_grad]
+    for weights in learning:
+        weights.requires_grad_(False)
+    teacher.reduces = teacher.steps.reduced_epochs > 0
+    wrapped = processes.wrap(teacher)
+    descent = Descent(wrapped, replace(teacher.steps, epochs=1))
+    loss = partial(_shared_loss, wrapped, processes, processes.own(generator))
+    with progress.stage(f"{stage}, scores alone", len(batches)) as advance:
+        descent.epoch(0, batches, loss, advance)
+    for weights in learning:
+        weights.requires_grad_(True)
 
 
 def _front(trunk: nn.Module, blocks: int) -> nn.ModuleList:

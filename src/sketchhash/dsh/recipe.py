@@ -38,6 +38,7 @@ _ADDED_LATER = {  # with what was done before they were added
     "frozen_blocks": 0,
     "imagenet_weight": 0.0,
     "kept_share": 0.0,
+    "scores_first": False,
     "stroke_redraws": 0,
     "fewest_photos": 0,
     "second_threshold": 0.0,
@@ -58,12 +59,15 @@ class Steps:
 
     With ``balanced_sampling``, an epoch of pre-training draws as many pictures as there are, with replacement: large
     collections, and large categories within each, are shown less often than their share, by the square root of their
-    size. With ``averaging``, pre-training ends with an exponential average of the weights, which keeps this share of
-    itself at each step. The stem and the first ``frozen_blocks`` blocks of an EfficientNet stay as they are, which
-    halves the time of a step. With ``imagenet_weight``, C2 also learns to predict, for each category with photos, what
-    ImageNet's classifier says of them. A trunk that learns on ends between what it was and what it learned, at
-    ``kept_share`` of the former: such a mean knows more than either (Wortsman et al., Robust fine-tuning of zero-shot
-    models, CVPR 2022).
+    size; while codes are learned, large categories of photos and of sketches are. With ``averaging``, pre-training
+    ends with an exponential average of the weights, which keeps this share of itself at each step. The stem and the
+    first ``frozen_blocks`` blocks of an EfficientNet stay as they are, which halves the time of a step. With
+    ``imagenet_weight``, C2 also learns to predict, for each category with photos, what ImageNet's classifier says of
+    them. A trunk that learns on ends between what it was and what it learned, at ``kept_share`` of the former: such a
+    mean knows more than either (Wortsman et al., Robust fine-tuning of zero-shot models, CVPR 2022). With
+    ``scores_first``, the layers of category scores, which are new, learn from one pass before anything else does:
+    while they know nothing, what they ask of a trunk that knows much only distorts it (Kumar et al., Fine-tuning can
+    distort pretrained features and underperform out-of-distribution, ICLR 2022).
     """
 
     epochs: int
@@ -81,6 +85,7 @@ class Steps:
     frozen_blocks: int = 0
     imagenet_weight: float = 0.0
     kept_share: float = 0.0
+    scores_first: bool = False
 
     def __post_init__(self) -> None:
         """Refuse numbers no stage can run with."""

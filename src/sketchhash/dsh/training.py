@@ -32,7 +32,7 @@ from sketchhash.dsh.discrete import random_codes, solve_basis, update_codes
 from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import HashNetwork
 from sketchhash.dsh.objective import Problem, Samples, Terms, objective, orthogonal_similarity, paper_similarity
-from sketchhash.dsh.optimisation import Descent, Processes, device, seeded_epoch, shuffled
+from sketchhash.dsh.optimisation import Descent, Processes, device, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.pretraining import pretrain
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.prototypes import category_weights, virtual_photos
@@ -363,9 +363,13 @@ class Trainer:
         self.network.train()
         photo_codes, sketch_codes = (torch.from_numpy(codes).float() for codes in (self.photo_codes, self.sketch_codes))
         categories = torch.from_numpy(self._category_codes())
-        photos, sketches, count = len(photo_codes), len(sketch_codes), self._batches(self.steps.batch)
+        count, sides = (
+            self._batches(self.steps.batch),
+            (self.training_set.photo_labels, self.training_set.sketch_labels),
+        )
         with seeded_epoch(self.seed, _STAGE, number, self.processes) as generator:
-            batches = list(zip(shuffled(photos, count, generator), shuffled(sketches, count, generator), strict=True))
+            rows = (_drawn_rows(labels, count, self.steps.balanced_sampling, generator) for labels in sides)
+            batches = list(zip(*rows, strict=True))
             own = self.processes.own(generator)
 
             def loss(batch: tuple[Tensor, Tensor]) -> Tensor:
@@ -416,6 +420,13 @@ class Trainer:
         """Count the batches of about ``size`` samples: each has a photo and a sketch for every process."""
         photos, sketches, processes = len(self.photo_codes), len(self.sketch_codes), self.processes.count
         return max(1, min((photos + sketches) // size, photos // processes, sketches // processes))
+
+
+def _drawn_rows(labels: NDArray[np.int64], count: int, balanced: bool, generator: Generator) -> tuple[Tensor, ...]:
+    """Divide an epoch's rows into batches; if balanced, small categories are drawn more often than their share."""
+    if not balanced:
+        return shuffled(len(labels), count, generator)
+    return drawn(torch.from_numpy(np.bincount(labels)[labels]).double().rsqrt(), count, generator)
 
 
 class _Loss(nn.Module):

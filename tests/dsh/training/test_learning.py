@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from sketchhash.dsh import backbones, pretraining, prototypes, training
 from sketchhash.dsh.checkpoints import read_checkpoint
 from sketchhash.dsh.discrete import solve_basis
 from sketchhash.dsh.inputs import NetworkInputs
-from sketchhash.dsh.networks import Branches, build_network, network_spec
+from sketchhash.dsh.networks import Branches, HashNetwork, build_network, network_spec
 from sketchhash.dsh.objective import Problem, Samples, objective
 from sketchhash.dsh.optimisation import Processes, drawn
 from sketchhash.dsh.pretraining import _chances, pretrain
@@ -23,7 +25,7 @@ from sketchhash.dsh.progress import Silent
 from sketchhash.dsh.recipe import Steps
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.sources import InputSet, weights_hash
-from sketchhash.dsh.training import Trainer, category_loss, train
+from sketchhash.dsh.training import Trainer, _drawn_rows, category_loss, train
 from sketchhash.errors import BadArgument, DatasetProblem
 
 from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Interrupting, Listening, codes
@@ -234,7 +236,18 @@ def test_balanced_sampling_shows_small_groups_and_categories_more_often():
     assert len(rows) == 25
 
 
-@pytest.mark.parametrize("change", [{"averaging": 0.5}, {"balanced_sampling": True}, {"kept_share": 0.5}], ids=str)
+def test_balanced_code_learning_draws_small_categories_more_often_than_their_share():
+    labels = np.repeat([0, 1], [900, 100])
+    rows = torch.cat(_drawn_rows(labels, 7, True, torch.Generator().manual_seed(0)))
+    assert len(rows) == 1000
+    assert 200 < int((torch.from_numpy(labels)[rows] == 1).sum()) < 300  # a fourth: roots of 900 and 100
+    plain = torch.cat(_drawn_rows(labels, 7, False, torch.Generator().manual_seed(0)))
+    assert sorted(plain.tolist()) == list(range(1000))
+
+
+@pytest.mark.parametrize(
+    "change", [{"averaging": 0.5}, {"balanced_sampling": True}, {"kept_share": 0.5}, {"scores_first": True}], ids=str
+)
 def test_pretraining_with_other_steps_can_be_interrupted(change, run, dataset, tmp_path):
     recipe = replace(QUICK, pretrain_sketches=replace(QUICK.pretrain_sketches, **change))
     undisturbed = run(recipe, name="whole").network
@@ -259,6 +272,25 @@ def test_a_trunk_ends_between_what_it_was_and_what_it_learned(dataset, tmp_path)
         if learned.is_floating_point():
             torch.testing.assert_close(trunks[0.25][name], 0.75 * learned + 0.25 * before[name])
     assert not torch.equal(trunks[0.25]["conv1.weight"], trunks[0.0]["conv1.weight"])
+
+
+def test_scores_that_learn_first_leave_the_net_alone_and_lower_the_loss_it_learns_on_with(dataset, tmp_path):
+    def taught(steps: Steps, start: HashNetwork, progress: Silent) -> HashNetwork:
+        network = deepcopy(start)
+        lesson = NetworkInputs(dataset, network, QUICK, 0, tmp_path, Silent()).pretraining_sketches(dataset.sketches)
+        with suppress(KeyboardInterrupt):
+            pretrain(network.c2, lesson, 4, steps, 0, tmp_path, Processes(), progress)
+        return network
+
+    once = replace(QUICK.pretrain_sketches, epochs=12, batch=8, learning_rate=0.01)
+    known = taught(once, build_network(network_spec("tiny", 8), 0), Silent())
+    on = replace(once, epochs=1, batch=4)
+    interrupted = taught(replace(on, scores_first=True), known, Interrupting("pre-training on sketches, scores alone"))
+    assert weights_hash(interrupted) == weights_hash(known)
+    plain, first = Listening(), Listening()
+    taught(on, known, plain)
+    assert all(weights.requires_grad for weights in taught(replace(on, scores_first=True), known, first).parameters())
+    assert first.entries[0]["loss"] < plain.entries[0]["loss"] - 0.1
 
 
 def test_frozen_blocks_stay_as_they_are(dataset, tmp_path):
