@@ -8,6 +8,7 @@ NAMES = (
     "drawings",
     "engines",
     "formats",
+    "full_size",
     "indexing",
     "model",
     "page",
