@@ -1,5 +1,7 @@
 """Sources of batches: pictures, features of frozen trunks, and the store that keeps them."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 import torch
@@ -98,6 +100,24 @@ def test_everything_that_decides_has_a_file_of_its_own(store, net, items, pictur
     store.get(net, shown("tokens", items, pictures, 1))
     FeatureStore(store.folder, seed=1, progress=Silent()).get(net, shown("sketches", items, pictures, 1))
     assert len(list(store.folder.iterdir())) == 6
+
+
+def test_pictures_are_read_before_the_progress_of_features_begins(tmp_path, net, items, pictures):
+    happened = []
+
+    class Noting(Silent):
+        @contextmanager
+        def stage(self, name, steps):
+            happened.append(name)
+            yield lambda: None
+
+    def load():
+        happened.append("read")
+        return pictures
+
+    store = FeatureStore(tmp_path, seed=0, progress=Noting())
+    store.get(net, InputSet("sketches", items, load, "", 1))
+    assert happened == ["read", "features of sketches"]
 
 
 def test_changed_weights_and_changed_statistics_change_the_key(store, net, items, pictures):

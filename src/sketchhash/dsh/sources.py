@@ -187,8 +187,9 @@ class FeatureStore:
         path = self.folder / f"{kind}-{hashlib.sha256(facts.encode()).hexdigest()[:32]}.npy"
         outputs = read_array(path, (views, len(items), net.backbone.features), np.float32)
         if outputs is None:
+            source = shown.load()  # before the stage: reading may take long, and shows progress of its own
             with self.progress.stage(f"features of {kind}", views * len(items)) as advance:
-                outputs = self._extract(net, len(items), shown.load(), views, advance)
+                outputs = self._extract(net, len(items), source, views, advance)
             write_array(path, outputs)
         return Features(torch.from_numpy(outputs))
 
