@@ -13,6 +13,7 @@ from sketchhash.dsh.checkpoints import (
     read_weights,
     write_array,
     write_checkpoint,
+    write_parts,
     write_text,
     write_weights,
 )
@@ -116,3 +117,21 @@ def test_a_place_that_is_no_folder_is_explained(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UnwritableState, match="cannot be written"):
         write_text(tmp_path / "file" / "log.jsonl", "{}")
+
+
+def test_an_array_can_be_written_in_parts_and_is_whole_or_absent(tmp_path):
+    whole = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    write_parts(
+        tmp_path / "a.npy", whole.shape, (whole[view, start : start + 2] for view in (0, 1) for start in (0, 2))
+    )
+    np.testing.assert_array_equal(read_array(tmp_path / "a.npy", whole.shape, np.float32), whole)
+
+    def broken():
+        yield whole[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_parts(tmp_path / "b.npy", whole.shape, broken())
+    write_parts(tmp_path / "short.npy", whole.shape, [whole[0]])
+    assert read_array(tmp_path / "short.npy", whole.shape, np.float32) is None
+    assert {path.name for path in tmp_path.iterdir()} == {"a.npy", "short.npy"}

@@ -102,6 +102,18 @@ def test_everything_that_decides_has_a_file_of_its_own(store, net, items, pictur
     assert len(list(store.folder.iterdir())) == 6
 
 
+def test_features_stay_on_disk_and_are_picked_without_a_copy(store, net, items, pictures):
+    features = store.get(net, shown("sketches", items, pictures, 2))
+    [path] = store.folder.iterdir()
+    assert features.views.untyped_storage().nbytes() >= 2 * len(items) * 64 * 4
+    picked = features.take(torch.tensor([5, 0, 3])).take(torch.tensor([2, 0]))
+    assert picked.views.data_ptr() == features.views.data_ptr()
+    assert torch.equal(picked.batch(torch.tensor([1, 0]), None), features.views[0, [5, 3]])
+    assert torch.equal(picked.in_memory(), features.views[:, [3, 5]])
+    features.views[0, 0] = 7  # stays in this process
+    assert not (np.load(path)[0, 0] == 7).all()
+
+
 def test_pictures_are_read_before_the_progress_of_features_begins(tmp_path, net, items, pictures):
     happened = []
 
@@ -137,12 +149,12 @@ def test_layers_behind_the_trunk_do_not_change_the_key(store, net, items, pictur
 
 @pytest.mark.parametrize("kept", [0, 50, -4], ids=["empty", "no header", "cut short"])
 def test_a_damaged_file_is_made_again(store, net, items, pictures, kept):
-    first = store.get(net, shown("sketches", items, pictures, 1))
+    first = store.get(net, shown("sketches", items, pictures, 1)).views.clone()
     (path,) = store.folder.iterdir()
     whole = path.read_bytes()
     path.write_bytes(whole[:kept])
     again = store.get(net, shown("sketches", items, pictures, 1))
-    assert torch.equal(first.views, again.views)
+    assert torch.equal(first, again.views)
     assert path.read_bytes() == whole
 
 

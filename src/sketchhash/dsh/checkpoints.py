@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -52,10 +52,25 @@ def write_array(path: Path, array: NDArray[Number]) -> None:
     _write(path, lambda file: np.save(file, array))
 
 
+def write_parts(path: Path, shape: tuple[int, ...], parts: Iterable[NDArray[np.float32]]) -> None:
+    """Write an array of which only a part is ever in memory: its rows one after the other, the last index fastest."""
+    header = {"descr": np.dtype(np.float32).str, "fortran_order": False, "shape": shape}
+
+    def write(file: BinaryIO) -> None:
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            file.write(np.ascontiguousarray(part, dtype=np.float32).data)
+
+    _write(path, write)
+
+
 def read_array(path: Path, shape: tuple[int, ...], dtype: type[Number]) -> NDArray[Number] | None:
-    """Read an array of this shape and kind, or nothing if it is absent or damaged."""
+    """Open an array of this shape and kind, or return nothing if it is absent or damaged.
+
+    It stays on disk, and what is used of it is in memory as long as there is room. Changes do not reach the file.
+    """
     try:
-        array: NDArray[Number] = np.load(path)
+        array: NDArray[Number] = np.load(path, mmap_mode="c")
     except (OSError, EOFError, ValueError):
         return None
     return array if array.shape == shape and array.dtype == dtype else None

@@ -241,7 +241,7 @@ class _Table:
         strangers = [item.id for item in items if item.id not in self.rows]
         if strangers:
             raise DatasetProblem(f"No photo could be found with {strangers[0]}: its category has none.")
-        return Features(self.features.views[:, [self.rows[item.id] for item in items]])
+        return self.features.take(torch.tensor([self.rows[item.id] for item in items], dtype=torch.long))
 
 
 Advance = Callable[[], None]

@@ -74,7 +74,7 @@ def virtual_photos(
         fewest: How many photos a category should have.
         rng: Where the photos come from that lend their differences.
     """
-    views = photos.views.numpy()
+    views = photos.in_memory().numpy()
     counts = np.bincount(labels, minlength=len(weights))
     sums = np.zeros_like(weights)
     np.add.at(sums, labels, views[0])

@@ -7,7 +7,7 @@ augmented views; from then on training touches only the layers behind it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,10 +22,11 @@ from torch import Generator, Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from sketchhash.datasets import Item
-from sketchhash.dsh.checkpoints import read_array, write_array
+from sketchhash.dsh.checkpoints import read_array, write_parts
 from sketchhash.dsh.networks import Net
 from sketchhash.dsh.optimisation import device
 from sketchhash.dsh.progress import Progress
+from sketchhash.errors import DamagedState
 
 _BATCH = 64
 
@@ -134,15 +135,28 @@ class Alternating:
 
 @dataclass(frozen=True)
 class Features:
-    """Trunk outputs ``(views, n, width)``: view 0 of the pictures as they are, the others augmented."""
+    """Trunk outputs ``(views, items, width)``: view 0 of the pictures as they are, the others augmented.
+
+    ``rows`` picks some of the items, without a copy of what may be larger than the memory; otherwise all are meant.
+    """
 
     views: Tensor
+    rows: Tensor | None = None
 
     def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
         """Look these rows up, each in a view of its own."""
+        items = rows if self.rows is None else self.rows[rows]
         if generator is None:
-            return self.views[0, rows]
-        return self.views[torch.randint(len(self.views), (len(rows),), generator=generator), rows]
+            return self.views[0, items]
+        return self.views[torch.randint(len(self.views), (len(items),), generator=generator), items]
+
+    def take(self, rows: Tensor) -> Features:
+        """Return the features of these rows."""
+        return Features(self.views, rows if self.rows is None else self.rows[rows])
+
+    def in_memory(self) -> Tensor:
+        """Return all views of the picked items, ``(views, n, width)``."""
+        return self.views if self.rows is None else self.views[:, self.rows]
 
 
 @dataclass(frozen=True)
@@ -185,29 +199,30 @@ class FeatureStore:
         kind, items, views = shown.kind, shown.items, shown.views
         facts = f"{kind} {weights_hash(net.trunk)} {views} {self.seed} {shown.fingerprint}"
         path = self.folder / f"{kind}-{hashlib.sha256(facts.encode()).hexdigest()[:32]}.npy"
-        outputs = read_array(path, (views, len(items), net.backbone.features), np.float32)
+        shape = (views, len(items), net.backbone.features)
+        outputs = read_array(path, shape, np.float32)
         if outputs is None:
             source = shown.load()  # before the stage: reading may take long, and shows progress of its own
             with self.progress.stage(f"features of {kind}", views * len(items)) as advance:
-                outputs = self._extract(net, len(items), source, views, advance)
-            write_array(path, outputs)
+                write_parts(path, shape, self._extract(net, len(items), source, views, advance))
+            outputs = read_array(path, shape, np.float32)
+        if outputs is None:
+            raise DamagedState(f"{path} was written and cannot be read. See whether the disk is sound.")
         return Features(torch.from_numpy(outputs))
 
     def _extract(
         self, net: Net, count: int, source: Source, views: int, advance: Callable[[], None]
-    ) -> NDArray[np.float32]:
+    ) -> Iterator[NDArray[np.float32]]:
         net.eval().to(device())
         trunk = fused(net.trunk)
-        outputs: NDArray[np.float32] = np.empty((views, count, net.backbone.features), dtype=np.float32)
-        with torch.inference_mode():
-            for view in range(views):
-                generator = torch.Generator().manual_seed(self.seed * 1000 + view) if view else None
-                for rows in torch.arange(count).split(_BATCH):
-                    batch = source.batch(rows, generator).to(device())
-                    outputs[view, rows.numpy()] = net.pool3(batch, trunk).cpu().numpy()
-                    for _ in range(len(rows)):
-                        advance()
-        return outputs
+        for view in range(views):
+            generator = torch.Generator().manual_seed(self.seed * 1000 + view) if view else None
+            for rows in torch.arange(count).split(_BATCH):
+                with torch.inference_mode():
+                    outputs = net.pool3(source.batch(rows, generator).to(device()), trunk).cpu().numpy()
+                yield outputs
+                for _ in range(len(rows)):
+                    advance()
 
 
 def fused(trunk: nn.Module) -> nn.Module:

@@ -236,12 +236,13 @@ def _with_virtual_photos(training_set: TrainingSet, inputs: NetworkInputs, categ
     rng = np.random.default_rng(inputs.store.seed)
     weights = category_weights(categories, classifier[0].numpy())
     virtual, labels = virtual_photos(photos, training_set.photo_labels, weights, inputs.recipe.fewest_photos, rng)
-    drawn = [rng.choice(np.flatnonzero(training_set.sketch_labels == label)) for label in labels]
+    drawn = [int(rng.choice(np.flatnonzero(training_set.sketch_labels == label))) for label in labels]
     views = min(len(photos.views), len(tokens.views), len(sketches.views))
+    contours = sketches.take(torch.tensor(drawn, dtype=torch.long)).in_memory()[:views]
     return replace(
         training_set,
-        photos=Features(torch.cat([photos.views[:views], virtual.views[:views]], dim=1)),
-        tokens=Features(torch.cat([tokens.views[:views], sketches.views[:views, drawn]], dim=1)),
+        photos=Features(torch.cat([photos.in_memory()[:views], virtual.views[:views]], dim=1)),
+        tokens=Features(torch.cat([tokens.in_memory()[:views], contours], dim=1)),
         photo_labels=np.concatenate([training_set.photo_labels, labels]),
     )
 
