@@ -24,6 +24,7 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP *.test 127.0.0.1",  # names of sites, for those that look at them
 ]
 SCREENSHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
 VISIBLE_IMAGES_ARE_THERE = """
