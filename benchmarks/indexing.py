@@ -22,7 +22,7 @@ from sketchhash.gallery import GalleryFile, PhotoFile, index_events
 from sketchhash.gallery.photos import decode, read_file
 from sketchhash.gallery.workers import WorkerProcesses
 from sketchhash.gallery.writer import Writer
-from sketchhash.imaging import DecoderPool, fit_square, thumbnail
+from sketchhash.imaging import fit_square, thumbnail
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder
 from sketchhash.results import NO_VALUE, markdown_table
@@ -33,7 +33,6 @@ WRITE = "write"
 
 _BATCH = 16  # as in indexing
 _COLD_ROUNDS = 5
-_PIXEL = b"P5 1 1 255\n\0"
 _WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _HOUR = 3600
 _LEAST_SECONDS = 1e-9  # the difference of two runs with a photo or two may be nothing, or less
@@ -75,7 +74,6 @@ class IndexingCosts:
         stages: The cost of a photo by stage, one core.
         cold_bytes_per_second: How fast one reader gets files that are not in memory; the best of a few rounds.
         runs: Whole runs.
-        apart_milliseconds: Processor time that a photo takes more if another process decodes it, as in indexing.
     """
 
     source: str
@@ -84,7 +82,6 @@ class IndexingCosts:
     stages: Mapping[str, Cost]
     cold_bytes_per_second: float
     runs: tuple[IndexRun, ...]
-    apart_milliseconds: float = 0.0
 
     @property
     def worker_seconds(self) -> float:
@@ -109,7 +106,6 @@ class IndexingCosts:
             {name: Cost(**each) for name, each in record["stages"].items()},
             record["cold_bytes_per_second"],
             tuple(IndexRun(**each) for each in record["runs"]),
-            record.get("apart_milliseconds", 0.0),
         )
 
 
@@ -168,7 +164,6 @@ def measure(
         tell("Timing the stages ...")
         stages = _stage_costs(folder, model, paths[: len(samples.photo_files)], seconds)
         stages[WRITE] = _write_cost(place, model, paths, seconds)
-        apart = _apart_milliseconds(model, samples.photo_files, seconds)
         cold = _cold_bytes_per_second(paths)
         runs = []
         for number in workers:
@@ -176,7 +171,7 @@ def measure(
             runs.append(_index(place / f"{number}.gallery", folder, model, paths, number))
         gallery_bytes = (place / f"{workers[-1]}.gallery").stat().st_size / photos
         size = mean(path.stat().st_size for path in paths)
-        return IndexingCosts(samples.source, size, gallery_bytes, stages, cold, tuple(runs), apart)
+        return IndexingCosts(samples.source, size, gallery_bytes, stages, cold, tuple(runs))
 
 
 def write_photos(folder: Path, samples: Samples, count: int) -> list[Path]:
@@ -233,28 +228,6 @@ def _stage_costs(folder: Path, model: Model, paths: Sequence[Path], seconds: flo
     costs["encode"] = cost(stages.image.run, inputs, seconds).each_of(batch)
     costs["thumbnail"] = cost(thumbnail, pixels, seconds)
     return costs
-
-
-def _apart_milliseconds(model: Model, files: Sequence[bytes], seconds: float) -> float:
-    """Decode here and in another process, in turns; return how much more processor time a photo takes there."""
-    here, there, photos, start = 0.0, 0.0, 0, perf_counter()
-    while not photos or perf_counter() - start < seconds:
-        begun = process_time()
-        for file in files:
-            decode(file, model)
-        here += process_time() - begun
-        there += _processor_time_apart(model, files) - _processor_time_apart(model, ())
-        photos += len(files)
-    return 1000 * (there - here) / photos
-
-
-def _processor_time_apart(model: Model, files: Sequence[bytes]) -> float:
-    """Return the processor time of both processes, with the start of the other and a picture of one pixel."""
-    begun, pool = process_time() + _workers_time(), DecoderPool(1)
-    for file in (_PIXEL, *files):
-        decode(file, model, pool.run)
-    pool.close()
-    return process_time() + _workers_time() - begun
 
 
 def _write_cost(place: Path, model: Model, paths: Sequence[Path], seconds: float) -> Cost:
@@ -330,12 +303,6 @@ def _stage_table(costs: IndexingCosts) -> str:
     alone = sum(costs.stages[name].cpu_milliseconds for name in ("read", "decode") if name in costs.stages)
     if alone:
         text += f" All of it takes {1000 * costs.worker_seconds / alone:.1f} times as long as reading and decoding."
-    if costs.apart_milliseconds:  # records made before this was measured have none
-        share = costs.apart_milliseconds / (1000 * costs.worker_seconds)
-        text += (
-            f" Another process decodes, which takes {costs.apart_milliseconds:.2f} ms of processor time more, "
-            f"{100 * share:.1f} % of it all."
-        )
     heading = ("a photo, one core", "by the clock (median)", "processor time (mean)")
     return f"{markdown_table(heading, rows)}\n\n{text}"
 

@@ -4,6 +4,7 @@ NAMES = (
     "by_values",
     "codes",
     "copies",
+    "decoding",
     "detectors",
     "drawings",
     "engines",
