@@ -1,13 +1,17 @@
 """Sidecars: found by whatever name programs gave them, and followed when they change."""
 
 import json
+import os
 from datetime import datetime
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from PIL import Image
 
 from sketchhash.gallery.sidecars import NO_SIDECARS, SidecarFinder
-from sketchhash.imaging.details import MAX_SIDECAR_BYTES
+from sketchhash.imaging import decoders
+from sketchhash.imaging.details import MAX_SIDECAR_BYTES, read_with_details
 
 XMP = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
     xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:DateTimeOriginal="{date}"/></rdf:RDF>"""
@@ -50,8 +54,12 @@ def test_the_sidecar_of_the_full_name_comes_first(tmp_path):
     assert SidecarFinder().beside(tmp_path / "a.jpg").xmp.name == "a.jpg.xmp"
 
 
+def details(gallery, path):
+    return gallery.details([gallery.at(path).id])[gallery.at(path).id]
+
+
 def taken(gallery, path):
-    return gallery.details([gallery.at(path).id])[gallery.at(path).id].taken_at
+    return details(gallery, path).taken_at
 
 
 def test_a_changed_sidecar_is_read_again_and_nothing_is_encoded(gallery, folder, photo, index, counts, monkeypatch):
@@ -100,3 +108,26 @@ def test_a_sidecar_that_is_no_file_or_far_too_large_is_ignored(gallery, folder, 
     (folder / "c.png.xmp").symlink_to("/dev/zero")
     assert counts(index()) == {"added": 3}
     assert counts(index()) == {"unchanged": 3}
+
+
+def test_a_photo_whose_details_kill_its_decoder_has_none(gallery, photo, folder, index, counts, monkeypatch):
+    path = photo(folder / "a.png")
+    pool, asked = decoders.DecoderPool(1), []
+
+    def run(function, *args, **kwargs):
+        asked.append(function)
+        return pool.run(os._exit, 1) if function is read_with_details else pool.run(function, *args, **kwargs)
+
+    monkeypatch.setattr(decoders, "shared", lambda: SimpleNamespace(run=run))
+    assert counts(index()) == {"added": 1}
+    assert len(asked) == 2
+    assert details(gallery, path).width is None
+    pool.close()
+
+
+def test_a_photo_that_cannot_be_decoded_is_decoded_once(folder, index, counts, monkeypatch):
+    (folder / "a.jpg").write_bytes(b"no photo")
+    run = Mock(side_effect=decoders.run)
+    monkeypatch.setattr(decoders, "shared", lambda: SimpleNamespace(run=run))
+    assert counts(index()) == {"failed": 1}
+    run.assert_called_once()

@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw
 from sketchhash.errors import UnreadableImage
 from sketchhash.imaging import DecoderPool, Limits, read_photo, read_sketch, read_small_photo
 from sketchhash.imaging.decode import MAX_MEMORY
-from sketchhash.imaging.details import parse_details, read_details
+from sketchhash.imaging.details import parse_details, read_details, read_with_details
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -56,6 +56,14 @@ def test_another_process_gives_the_same_pixels(pool):
         np.testing.assert_array_equal(result, expected)
         assert result.dtype == expected.dtype
     assert len(pool.pids) == 1
+
+
+def test_another_process_gives_pixels_and_details_at_once(pool):
+    content, beside = photo(), {"xmp": None, "takeout": b'{"description": "a ring"}'}
+    pixels, details = pool.run(read_with_details, read_small_photo, content, 100, **beside)
+    np.testing.assert_array_equal(pixels, read_small_photo(content, 100))
+    assert parse_details(details) == parse_details(read_details(content, **beside))
+    assert parse_details(details).description == "a ring"
 
 
 def test_another_process_gives_the_same_refusal(pool):

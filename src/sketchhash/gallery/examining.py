@@ -18,7 +18,7 @@ from sketchhash.errors import UnreadableImage
 from sketchhash.gallery.packs import words_of
 from sketchhash.gallery.photos import Failure, PhotoFile, PhotoKind, decode, read_file
 from sketchhash.gallery.protocol import Opener, OpenGallery
-from sketchhash.gallery.sidecars import describe
+from sketchhash.gallery.sidecars import Describing, describe
 from sketchhash.gallery.writer import Change, Encoded, Known, Task, retried
 from sketchhash.imaging import Run, decoders, perceptual_hash, thumbnail
 from sketchhash.imaging.details import Details
@@ -76,8 +76,7 @@ def examine(model: Model, tasks: Iterable[Task], is_known: Callable[[str], bool]
             if (task.kind is None or is_svg(content)) and is_known(file.sha256):
                 results.append(Known(_labelled(file, content), _described(task, content, run), task))
                 continue
-            picture = read_either_kind(content, model, task.kind, run)
-            details = _described(task, content, run)
+            picture, details = _read_and_described(task, content, model, run)
             if isinstance(picture, DrawingPicture):
                 file = replace(file, kind="drawing", label=file.label or words_of(file.path))
                 drawings.append((file, details, picture))
@@ -115,6 +114,15 @@ def read_either_kind(
 
 def _labelled(file: PhotoFile, content: bytes) -> PhotoFile:
     return replace(file, label=file.label or words_of(file.path), kind="drawing") if is_svg(content) else file
+
+
+def _read_and_described(
+    task: Task, content: bytes, model: Model, run: Run
+) -> tuple[NDArray[np.uint8] | DrawingPicture, Details]:
+    if task.packed is not None or is_svg(content):
+        return read_either_kind(content, model, task.kind, run), _described(task, content, run)
+    describing = Describing(task.sidecars, run)
+    return read_either_kind(content, model, task.kind, describing), describing.details
 
 
 def _described(task: Task, content: bytes, run: Run) -> Details:

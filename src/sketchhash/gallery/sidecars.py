@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+from numpy.typing import NDArray
 
 from sketchhash.errors import UnreadableImage
 from sketchhash.gallery.photos import open_file
 from sketchhash.imaging import Run, decoders
-from sketchhash.imaging.details import MAX_SIDECAR_BYTES, Details, parse_details, read_details
+from sketchhash.imaging.details import MAX_SIDECAR_BYTES, Details, parse_details, read_details, read_with_details
 from sketchhash.imaging.tags import MAX_TAG_FILE_BYTES, NOT_TAGGED, Tagged, read_tags, tags_of
 
 _SUPPLEMENT = ".supplemental-metadata"
@@ -31,6 +34,9 @@ _EDITED = re.compile(r"(.+)-edited(\(\d+\))?(\.\w+)", re.DOTALL)
 _FOLDERS_KEPT = 8
 _TAG_FILES = ("tags.json", "icons.json", "openmoji.json", "data/openmoji.json")
 _FOLDERS_UP = 2
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R", bound=NDArray[Any] | tuple[NDArray[Any], ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,29 @@ def describe(content: bytes, sidecars: Sidecars, run: Run) -> Details:
     except UnreadableImage:
         return Details(sidecars=sidecars.stamp)
     return parse_details(answer, sidecars.stamp)
+
+
+class Describing:
+    """Decodes a photo where ``run`` does, and keeps its `details` on the way: asking a process twice costs time."""
+
+    def __init__(self, sidecars: Sidecars, run: Run) -> None:
+        """Know nothing yet, but whether there are sidecars."""
+        self.details = Details(sidecars=sidecars.stamp)
+        self._sidecars = sidecars
+        self._run = run
+
+    def __call__(self, function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """Return what ``function`` returns, which reads the content that is its first argument; see `Run`."""
+        beside = {"xmp": _read(self._sidecars.xmp), "takeout": _read(self._sidecars.takeout)}
+        read = cast(Callable[..., NDArray[Any]], partial(function, **kwargs))
+        try:
+            pixels, answer = self._run(read_with_details, read, *args, **beside)
+        except UnreadableImage as refusal:
+            if not decoders.died_over(refusal):
+                raise
+            return self._run(function, *args, **kwargs)  # it may be the details that take too much
+        self.details = parse_details(answer, self._sidecars.stamp)
+        return cast(_R, pixels)
 
 
 def _sidecars_in(folder: Path) -> dict[str, str]:

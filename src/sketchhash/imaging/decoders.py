@@ -8,7 +8,8 @@ that is refused, and costs its process; the next one gets a new process.
     run(read_small_photo, content, 256)     in this process
     DecoderPool(2).run(read_small_photo, content, 256)     in one of two others, with the same result or error
 
-Functions and arguments go to a process pickled; arrays come back as ``.npy``, which holds nothing that could run here.
+Functions and arguments go to a process pickled; an array, or several, comes back as ``.npy``, which holds nothing that
+could run here. A call costs the same whatever it does, so pixels and details of a photo are asked for in one.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import IO, Any, BinaryIO, ParamSpec, Protocol, TypeVar
+from typing import IO, Any, BinaryIO, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,21 +63,21 @@ _WAS_IDLE = 75  # the exit code of a process that had nothing to do
 
 _HEADER = struct.Struct("<cI")
 _READY = b"\n"
-_ARRAY, _REFUSAL, _DEFECT = b"a", b"r", b"d"
+_ARRAY, _ARRAYS, _REFUSAL, _DEFECT = b"a", b"s", b"r", b"d"
 
 _P = ParamSpec("_P")
-_T = TypeVar("_T", bound=np.generic)
+_R = TypeVar("_R", bound=NDArray[Any] | tuple[NDArray[Any], ...])
 
 
 class Run(Protocol):
     """Calls a function that decodes a picture, here or elsewhere."""
 
-    def __call__(self, function: Callable[_P, NDArray[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> NDArray[_T]:
+    def __call__(self, function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Return what ``function`` returns, or raise `UnreadableImage` as it does."""
         ...
 
 
-def run(function: Callable[_P, NDArray[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> NDArray[_T]:
+def run(function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
     """Call ``function`` in this process."""
     return function(*args, **kwargs)
 
@@ -111,7 +112,7 @@ class DecoderPool:
         with self._lock:
             return [decoder.process.pid for decoder in self._all]
 
-    def run(self, function: Callable[_P, NDArray[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> NDArray[_T]:
+    def run(self, function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Call ``function``, which must be importable by its name, in one of the processes.
 
         Raises:
@@ -122,9 +123,9 @@ class DecoderPool:
                 kind, answer = self._ask((function, args, kwargs))
             except _DecoderDied as death:
                 raise UnreadableImage(f"Cannot read these bytes: {self._reason(death)}") from death
-        if kind == _ARRAY:
-            array: NDArray[_T] = np.lib.format.read_array(io.BytesIO(answer), allow_pickle=False)
-            return array
+        if kind in (_ARRAY, _ARRAYS):
+            arrays = tuple(_read_arrays(answer))
+            return cast(_R, arrays if kind == _ARRAYS else arrays[0])
         if kind == _REFUSAL:
             raise UnreadableImage(answer.decode())
         raise RuntimeError(f"A process that decodes pictures failed: {answer.decode()}")
@@ -267,6 +268,17 @@ class _Decoder:
         self.process.kill()
 
 
+def died_over(refusal: UnreadableImage) -> bool:
+    """Tell whether a picture was refused because a process of a pool died over it, whatever part of it was read."""
+    return isinstance(refusal.__cause__, _DecoderDied)
+
+
+def _read_arrays(answer: bytes) -> Iterator[NDArray[Any]]:
+    file = io.BytesIO(answer)
+    while file.tell() < len(answer):
+        yield np.lib.format.read_array(file, allow_pickle=False)
+
+
 def _read_exactly(file: IO[bytes], length: int) -> bytes:
     content = file.read(length)
     if len(content) < length:
@@ -320,12 +332,16 @@ def _receive(requests: BinaryIO, calls: SimpleQueue[Any]) -> None:
 
 
 def _answer(
-    function: Callable[..., NDArray[Any]], args: tuple[object, ...], kwargs: dict[str, object]
+    function: Callable[..., NDArray[Any] | tuple[NDArray[Any], ...]],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
 ) -> tuple[bytes, bytes]:
     file = io.BytesIO()
     try:
-        np.lib.format.write_array(file, function(*args, **kwargs), allow_pickle=False)
-        return _ARRAY, file.getvalue()
+        result = function(*args, **kwargs)
+        for array in result if isinstance(result, tuple) else (result,):
+            np.lib.format.write_array(file, array, allow_pickle=False)
+        return _ARRAYS if isinstance(result, tuple) else _ARRAY, file.getvalue()
     except UnreadableImage as refusal:
         return _REFUSAL, str(refusal).encode("utf-8", "replace")
     except MemoryError:

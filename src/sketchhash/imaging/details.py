@@ -16,10 +16,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import Any, Self, cast
 from xml.parsers import expat
 
 import numpy as np
@@ -104,6 +104,17 @@ def read_details(content: bytes, xmp: bytes | None = None, takeout: bytes | None
     sources = [_facts_of_xmp(xmp), _facts_of_raw(content), *own, _facts_of_takeout(takeout)]
     facts = {name: value for source in reversed(sources) for name, value in source.items()}
     return np.frombuffer(json.dumps(facts | size).encode(), dtype=np.uint8)
+
+
+def read_with_details(
+    read: Callable[..., NDArray[Any]], *args: object, xmp: bytes | None, takeout: bytes | None
+) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Return what ``read`` makes of a photo, its first argument, and its details: ``(0,)`` if they cannot be read."""
+    pixels = read(*args)
+    try:
+        return pixels, read_details(cast(bytes, args[0]), xmp, takeout)
+    except (UnreadableImage, MemoryError):
+        return pixels, np.zeros(0, dtype=np.uint8)
 
 
 def parse_details(answer: NDArray[np.uint8], sidecars: int = 0) -> Details:
