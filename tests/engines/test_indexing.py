@@ -205,8 +205,8 @@ def test_killed_at_any_moment_the_next_run_ends_as_if_nothing_had_happened(
             photo(changed, int(rng.integers(10_000)))
             if rng.random() < 0.5:
                 changed.rename(folder / f"{rng.integers(4)}/{rng.integers(40)}.png")
-    subprocess.run(command(address, model_folder, folder, options=["--prune"]), check=True, capture_output=True)
     with open_gallery(address, latest=True) as gallery:
+        index(gallery, model, [folder], labels="folder", prune=True)
         rows = [row.photo.path for page in gallery.pages() for row in page]
         assert len(rows) == len(set(rows))
         assert contents(gallery) == indexed_into_a_file(folder, model, tmp_path / "afresh.gallery")
@@ -297,7 +297,9 @@ def test_killed_while_a_gallery_on_milvus_starts_over_the_same_command_ends_it(
         indexed_into_a_file(folder, Model.load(each), tmp_path / f"{number}.gallery")
         for number, each in enumerate(folders)
     ]
-    subprocess.run(command(address, folders[0], folder), check=True, capture_output=True)
+    first = Model.load(folders[0])
+    with create_gallery(address, first) as gallery:
+        index(gallery, first, [folder], labels="folder")
     now = 0
     for moment in ("after drop", "after create"):
         again = command(address, folders[1 - now], folder, options=["--reindex"])
