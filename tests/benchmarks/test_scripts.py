@@ -21,6 +21,7 @@ NAMES = (
     "shape",
     "site",
     "storing",
+    "table2",
     "tokens",
 )
 
