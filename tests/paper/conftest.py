@@ -56,6 +56,9 @@ class QuickEyes:
     def encode_sketches(self, sketches):
         return np.stack([self._shades(sketch) for sketch in sketches])
 
+    def classify(self, sketches):
+        return np.zeros(len(sketches), dtype=np.int64)
+
     def state(self):
         return {"nothing": np.zeros(1)}
 

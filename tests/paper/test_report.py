@@ -54,6 +54,11 @@ def test_a_page_needs_no_other_file_and_no_network(report):
         assert references.tags.count("table") == 4
 
 
+def test_it_says_how_many_queries_the_sketch_network_knows(report):
+    out, _ = report
+    assert "tells the category of 33.3% of the queries" in (out / "report.md").read_text()
+
+
 def test_what_shows_photos_lies_apart(report):
     out, _ = report
     assert "Figure 6" not in (out / "report.html").read_text()

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from sketchhash.baselines import Distance, Input
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
-from sketchhash.errors import BadArgument, DamagedState
+from sketchhash.errors import BadArgument, DamagedState, NotFitted
 from sketchhash.evaluation import mean_average_precision
 from sketchhash.evaluation.ranking import rank_distances
 from sketchhash.paper import Entry, Records
@@ -159,6 +159,21 @@ def test_the_sketch_network_is_fitted_once_for_all(fakes, make_bench, tmp_path):
     later = make_bench()  # another process, with the same cache
     assert run_one(later, tmp_path / "other", Entry("sketch-a-net", 49)).record.fit_seconds == seconds
     assert fakes.taught == ((0, 1, 2),)
+
+
+def test_the_sketch_networks_accuracy_on_the_queries_is_recorded(fakes, make_bench, tmp_path):
+    bench, results = make_bench(), tmp_path / "results"
+    run_one(bench, results, Entry("sketch-a-net", 49))
+    run_one(bench, results, CODES)
+    assert [run.accuracy for run in Records(results).runs()] == [pytest.approx(1 / 3, abs=1e-4), None]
+
+
+def test_a_sketch_network_that_was_kept_without_its_classifier_has_no_accuracy(fakes, make_bench, monkeypatch):
+    def classify(self, sketches):
+        raise NotFitted("kept without")
+
+    monkeypatch.setattr(fakes, "classify", classify)
+    assert make_bench().sketch_accuracy() is None
 
 
 def test_categories_without_photos_teach_the_sketch_network_alone(fakes, make_bench, world):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import overload
+from typing import Protocol, overload, runtime_checkable
 from zipfile import BadZipFile
 
 import numpy as np
@@ -24,10 +24,11 @@ import torch
 from numpy.typing import NDArray
 
 from sketchhash.baselines import Fitted, Method, Views, card_of, load_fitted
+from sketchhash.baselines.method import Samples
 from sketchhash.datasets import Item, photo_pixels, sketch_ink
 from sketchhash.dsh.checkpoints import read_array, write_array, write_text
 from sketchhash.dsh.inputs import NetworkInputs
-from sketchhash.errors import BadArgument, DamagedState, UnwritableState
+from sketchhash.errors import BadArgument, DamagedState, NotFitted, UnwritableState
 from sketchhash.files import replacing
 
 Features = NDArray[np.float32]
@@ -38,6 +39,15 @@ SKETCH_NET = "sketch-a-net"
 SKETCH_SIDE = 224  # the largest input of any method
 
 _LONGEST = 2 * SKETCH_SIDE
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """A method that can also name the category of a sketch."""
+
+    def classify(self, sketches: Samples) -> NDArray[np.int64]:
+        """Return a label for each sketch."""
+        ...
 
 
 class PhotoTrunk:
@@ -117,6 +127,17 @@ class SketchNet:
             features = self.fitted.method.encode_sketches(sketches).astype(np.float32)
             write_array(path, features)
         return features
+
+    def accuracy(self, sketches: Pictures) -> float | None:
+        """Return the share of sketches whose category the network's own classifier tells; None if it was not kept."""
+        method = self.fitted.method
+        if not isinstance(method, Classifier):
+            return None
+        try:
+            found = method.classify(sketches)
+        except NotFitted:
+            return None  # kept by a version that discarded the classifier
+        return float(np.mean(found == np.array([item.label for item in sketches.items])))
 
     @property
     def _seconds_path(self) -> Path:

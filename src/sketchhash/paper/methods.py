@@ -43,12 +43,16 @@ class Seconds:
 
 @dataclass(frozen=True, eq=False)
 class MethodEncodings:
-    """Queries ``(queries, size)`` and gallery ``(photos, size)`` as a fitted method encodes them."""
+    """Queries ``(queries, size)`` and gallery ``(photos, size)`` as a fitted method encodes them.
+
+    ``accuracy`` is the share of queries whose category a classifier tells; None if the method is none.
+    """
 
     distance: Distance
     queries: NDArray[np.floating]
     gallery: NDArray[np.floating]
     seconds: Seconds
+    accuracy: float | None = None
 
 
 class PreparedMethod(Protocol):
@@ -98,7 +102,11 @@ class CatalogueMethod:
         method, fit = self._fitted()
         photos, photo_seconds = _timed(lambda: method.encode_photos(gallery))
         sketches, sketch_seconds = _timed(lambda: method.encode_sketches(queries))
-        return MethodEncodings(self._card.distance, sketches, photos, Seconds(fit, photo_seconds, sketch_seconds))
+        seconds = Seconds(fit, photo_seconds, sketch_seconds)
+        return MethodEncodings(self._card.distance, sketches, photos, seconds, self._accuracy())
+
+    def _accuracy(self) -> float | None:
+        return self._bench.sketch_accuracy() if self._card.name == SKETCH_NET else None
 
     def _fitted(self) -> tuple[Method, float]:
         if self._card.name == SKETCH_NET:

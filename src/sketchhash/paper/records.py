@@ -181,6 +181,7 @@ class RunRecord:
         timed_queries: How many queries that median is of; seconds other than of the whole run are 0 if it is 0.
         gallery_bytes: Memory of the gallery's encodings.
         scores: What it scored.
+        accuracy: The share of queries whose category it tells as a classifier; of Sketch-a-Net only.
         sample: Codes for Figure 7; of DSH only.
         examples: What eight queries find, for Figure 6; of DSH only.
     """
@@ -199,6 +200,7 @@ class RunRecord:
     timed_queries: int
     gallery_bytes: int
     scores: RunScores
+    accuracy: float | None = None
     sample: CodeSample | None = None
     examples: tuple[Example, ...] = ()
 

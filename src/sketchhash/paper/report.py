@@ -126,6 +126,7 @@ def _introduction(experiment: Experiment, runs: Runs) -> tuple[str, ...]:
     photos, relevant = sum(experiment.gallery), experiment.relevant
     chance, best = relevant.mean() / photos, np.minimum(relevant, DEPTH).mean() / DEPTH
     hours = sum(run.seconds for run in runs.all) / 3600
+    known = [run.accuracy for run in runs.all if run.accuracy is not None]
     return (
         f"{sum(experiment.queries):,} sketches are queries; {photos:,} photos are searched. "
         f"{experiment.training_sketches:,} sketches and {experiment.training_photos:,} photos train; {gallery}. "
@@ -134,6 +135,11 @@ def _introduction(experiment: Experiment, runs: Runs) -> tuple[str, ...]:
         "photos on one thread, with the sketch already encoded; a megabyte is 2^20 bytes. A dash means not run, or not "
         f"reported. Chance is about {chance:.3f}, and no P@{DEPTH} can be above {best:.3f}.",
         f"{len(runs.all)} runs are finished. All together they took {hours:.1f} hours.",
+        *(
+            f"The Sketch-a-Net through which methods on features see sketches tells the category of {share:.1%} of the "
+            "queries, which limits what they can find."
+            for share in known
+        ),
     )
 
 

@@ -153,6 +153,7 @@ def _keep(
         timed_queries=timing.calls,
         gallery_bytes=gallery_bytes(distance, gallery),
         scores=RunScores.of(groups, bench.seed),
+        accuracy=encoded.accuracy,
         sample=CodeSample.draw(codes, *sides) if codes else None,
         examples=examples(codes, _named(bench.parts.queries), _named(bench.parts.gallery)) if codes else (),
     )

@@ -84,6 +84,10 @@ class Workbench:
         content = f"{self.split.hash} {self._ink_fingerprint}"
         return SketchNet(self._cache / "baselines", self.seed, training, content)
 
+    def sketch_accuracy(self) -> float | None:
+        """Return how many of the query sketches the Sketch-a-Net knows; see `SketchNet.accuracy`."""
+        return self.sketch_net.accuracy(self._ink.pictures(self.parts.queries))
+
     def train(self, recipe: Recipe, name: str, bits: int, repeat: int = 0) -> NetworkInputs:
         """Train DSH, or resume a training, and return the inputs with the trained network."""
         job = Job(self.dataset, self.split, recipe, bits, self.seed, repeat)

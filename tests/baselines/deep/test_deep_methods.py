@@ -128,3 +128,22 @@ def test_without_torch_a_method_says_what_to_install(kind, fitted, shape_views, 
         method.fit(shape_views)
     with pytest.raises(MissingExtra, match=r"torch.*\[train\]"):
         method.restore(state)
+
+
+def test_a_sketch_a_net_names_categories_even_when_it_was_kept(shape_views):
+    net = SketchANet(**{**SMALL[SketchANet], "epochs": 60}).fit(shape_views)
+    found = net.classify(shape_views.sketches)
+    assert np.mean(found == shape_views.sketch_labels) > 0.8  # of three categories
+    again = make(SketchANet).restore(net.state())
+    np.testing.assert_array_equal(again.classify(shape_views.sketches), found)
+
+
+def test_a_sketch_a_net_without_its_classifier_still_encodes(shape_views):
+    net = make(SketchANet).fit(shape_views)
+    older = {name: array for name, array in net.state().items() if not name.startswith("classes")}
+    again = make(SketchANet).restore(older)
+    np.testing.assert_array_equal(
+        again.encode_sketches(shape_views.sketches), net.encode_sketches(shape_views.sketches)
+    )
+    with pytest.raises(NotFitted, match="without its classifier"):
+        again.classify(shape_views.sketches)

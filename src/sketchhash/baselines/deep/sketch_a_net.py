@@ -2,7 +2,7 @@
 
 It learns the categories of all training sketches; photos are encoded as edge maps, which it has never seen.
 `SketchANet.encode_sketches` returns the 512 features by which the paper describes sketches to methods that learn from
-features.
+features; `SketchANet.classify` says how far these features can be trusted.
 
 Where we differ: one channel and one scale, as in the paper's comparison; batches are normalised after each
 convolution, for a short training; and the default side is 129, a quarter of the work of 225. The layers are in
@@ -11,10 +11,12 @@ convolution, for a short training; and the default side is 129, a quarter of the
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sketchhash.baselines.deep.network_method import (
     AUGMENTED,
@@ -24,7 +26,8 @@ from sketchhash.baselines.deep.network_method import (
     OPTIMISER,
     LineMethod,
 )
-from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported, Views
+from sketchhash.baselines.method import Card, Distance, Input, Kind, Reported, Samples, Views
+from sketchhash.errors import NotFitted
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 _DROPOUT = 0.5
 _BATCH = 64
 _LABEL_SMOOTHING = 0.1
+_CLASSES = ("classes_labels", "classes_weights", "classes_biases")
 
 
 @dataclass(eq=False)
@@ -43,6 +47,7 @@ class SketchANet(LineMethod):
     _: KW_ONLY
     epochs: int = 30
     side: int = 129
+    _classes: Mapping[str, NDArray[np.generic]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def ink_side(self) -> int:
@@ -68,7 +73,8 @@ class SketchANet(LineMethod):
         ink = self.read_sketches(views.sketches)
         categories, numbers = np.unique(views.sketch_labels, return_inverse=True)
         labels = torch.from_numpy(numbers)
-        classifier = nn.Sequential(network.sketches, nn.Dropout(_DROPOUT), nn.Linear(self.size, len(categories)))
+        last = nn.Linear(self.size, len(categories))
+        classifier = nn.Sequential(network.sketches, nn.Dropout(_DROPOUT), last)
         batches = max(1, len(ink) // _BATCH)
         waiting: list[Tensor] = []
 
@@ -79,7 +85,28 @@ class SketchANet(LineMethod):
             scores = classifier(augment(ink[rows], generator))
             return functional.cross_entropy(scores, labels[rows], label_smoothing=_LABEL_SMOOTHING)
 
-        return TrainingLoop(self.epochs).run(classifier, batches, loss)
+        losses = TrainingLoop(self.epochs).run(classifier, batches, loss)
+        arrays = (categories, *(tensor.numpy(force=True).copy() for tensor in (last.weight, last.bias)))
+        self._classes = dict(zip(_CLASSES, arrays, strict=True))
+        return losses
+
+    def classify(self, sketches: Samples) -> NDArray[np.int64]:
+        """Return the label that the network gives each sketch ``(n,)``."""
+        if not self._classes:
+            raise NotFitted("This Sketch-a-Net was kept without its classifier. Fit it again to classify with it.")
+        labels, weights, biases = (self._classes[name] for name in _CLASSES)
+        scores = self.encode_sketches(sketches) @ weights.T.astype(np.float64) + biases.astype(np.float64)
+        found: NDArray[np.int64] = labels[np.argmax(scores, axis=1)].astype(np.int64)
+        return found
+
+    def state(self) -> Mapping[str, NDArray[np.generic]]:
+        """Return all weights, with those of the classifier."""
+        return {**super().state(), **{name: array.copy() for name, array in self._classes.items()}}
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> Self:
+        """Load what `state` returned; that of older versions has no classifier."""
+        self._classes = {name: np.array(state[name]) for name in _CLASSES if name in state}
+        return super().restore({name: array for name, array in state.items() if name not in _CLASSES})
 
 
 CARD = Card(
