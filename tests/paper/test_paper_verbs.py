@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from typer.testing import CliRunner
 
@@ -6,6 +8,7 @@ from sketchhash.baselines.crossview.cca import CanonicalCorrelation
 from sketchhash.cli import app
 from sketchhash.datasets import synthetic
 from sketchhash.paper import ABLATIONS, Records
+from sketchhash.paper.heads import HeadRecords
 
 
 @pytest.fixture
@@ -108,6 +111,20 @@ def test_heads_are_compared_on_equal_features_and_reported(run, world, tmp_path,
     result = run("heads", "--data", "toy", "--out", tmp_path / "unseen", *options, *unseen)
     assert result.exit_code == 0, result.output
     assert "dsh 8, seed 0: unseen categories" in result.stderr
+
+    more = replace(world, name="more", sketches=())
+    monkeypatch.setattr("sketchhash.datasets.open_dataset", lambda data, photos=None: more if data == "more" else world)
+    joined = ("--out", tmp_path / "joined", "--also", "more")
+    result = run("heads", "--data", "toy", *joined, *options, *unseen)
+    assert result.exit_code == 0, result.output
+    photos = {name: HeadRecords(tmp_path / name).experiment().galleries for name in ("unseen", "joined")}
+    assert photos == {"unseen": {"unseen categories": 10}, "joined": {"unseen categories": 20}}
+
+
+def test_heads_on_a_models_trunks_need_to_know_what_these_saw_of_joined_data(run, tmp_path):
+    result = run("heads", "--data", "toy", "--also", "more", "--from", tmp_path, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "--unseen-category" in result.stderr
 
 
 def test_a_method_that_sees_pictures_is_no_head(run, tmp_path):

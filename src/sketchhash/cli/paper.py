@@ -11,7 +11,7 @@ import typer
 
 from sketchhash.cli.console import TrainingProgress, complain, print_json, say, write
 from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, MoreDatasets, PhotosFolder
-from sketchhash.errors import require_torch
+from sketchhash.errors import BadArgument, require_torch
 from sketchhash.files import user_cache
 
 if TYPE_CHECKING:
@@ -181,6 +181,7 @@ def heads(
     data: DatasetFolder,
     out: Out,
     photos: PhotosFolder = None,
+    also: MoreDatasets = None,
     model: Annotated[
         Path | None,
         typer.Option("--from", metavar="MODEL", help="Take C2's trunk from this model; else the recipe teaches it."),
@@ -218,7 +219,9 @@ def heads(
     from sketchhash.paper.heads.splits import draw_head_split, draw_unseen_split
 
     check_names([*(method or ()), *(untuned or ())])
-    dataset = datasets.open_dataset(data, photos)
+    if also and model and not unseen_category:
+        raise BadArgument("Which sketches of joined datasets a model has not seen is unknown. Add --unseen-category.")
+    dataset = datasets.join([datasets.open_dataset(data, photos), *map(datasets.open_dataset, also or ())])
     kept_out = datasets.draw_split(dataset, queries)
     if unseen_category:
         splits = [draw_unseen_split(dataset, unseen_category)] * seeds
@@ -305,7 +308,6 @@ def _described(card: Card) -> str:
 
 def _code_lengths(lengths: Sequence[int]) -> list[int]:
     from sketchhash.codes import MAX_BITS
-    from sketchhash.errors import BadArgument
 
     for bits in lengths:
         if bits not in range(8, MAX_BITS + 1, 8):

@@ -95,7 +95,15 @@ def test_a_method_that_is_not_tuned_keeps_its_settings(bench, tasks, tmp_path):
 
 def test_another_comparison_is_not_mixed_in(finished, bench, tasks):
     with pytest.raises(BadArgument, match="other splits"):
-        list(run_heads(bench, tasks[:1], METHODS, (8,), finished[0]))
+        list(run_heads(bench, tasks[::-1], METHODS, (8,), finished[0]))
+
+
+def test_more_seeds_go_on_where_fewer_ended(bench, tasks, tmp_path):
+    for count in (1, 2, 1):
+        list(run_heads(bench, tasks[:count], ("class-codes",), (8,), tmp_path, untuned=("class-codes",)))
+    records = HeadRecords(tmp_path)
+    assert records.experiment().splits == tuple(task.split.hash for task in tasks)
+    assert [run.seed for run in records.runs()] == [0, 1]
 
 
 def test_unseen_categories_take_choices_made_elsewhere(bench, dataset, finished, tmp_path):

@@ -168,27 +168,29 @@ class HeadRecords:
         self.path = folder / FILE
 
     def begin(self, experiment: HeadExperiment) -> None:
-        """Write the experiment into a new folder, or raise if the folder holds another one."""
+        """Write the experiment into a new folder, or into one that holds it with fewer seeds.
+
+        Raises:
+            BadArgument: If the folder holds another one.
+        """
         if self.path.exists():
             there = self.experiment()
-            if (there.splits, there.trunks, there.recipe["hash"]) != (
-                experiment.splits,
-                experiment.trunks,
-                experiment.recipe["hash"],
-            ):
+            shared = min(len(there.splits), len(experiment.splits))
+            if _terms(there, shared) != _terms(experiment, shared):
                 raise BadArgument(f"{self.path} is of other splits, trunks or another recipe. Give another --out.")
-            return
+            if shared == len(experiment.splits):
+                return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         append_line(self.path, "experiment", {"format": _FORMAT, **asdict(experiment)})
 
     def experiment(self) -> HeadExperiment:
-        """Read the terms."""
+        """Read the terms; the last have the most seeds."""
         if not self.path.exists():
             raise BadArgument(f"{self.path.parent} holds no comparison of heads. Make one with: sketchhash paper heads")
-        for kind, document in read_lines(self.path):
-            if kind == "experiment" and document.pop("format", None) == _FORMAT:
-                return self._parsed(HeadExperiment.from_json, document)
-        raise DamagedState(f"{self.path} names no experiment. Remove it and run again.")
+        found = [document for kind, document in read_lines(self.path) if kind == "experiment"]
+        if not found or found[-1].pop("format", None) != _FORMAT:
+            raise DamagedState(f"{self.path} names no experiment. Remove it and run again.")
+        return self._parsed(HeadExperiment.from_json, found[-1])
 
     def choices(self) -> dict[str, Choice]:
         """Read what was chosen, by method."""
@@ -216,3 +218,7 @@ class HeadRecords:
             return parse(document)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise damaged(self.path, str(problem)) from problem
+
+
+def _terms(experiment: HeadExperiment, seeds: int) -> tuple[object, ...]:
+    return experiment.splits[:seeds], dict(experiment.trunks), experiment.recipe["hash"]
