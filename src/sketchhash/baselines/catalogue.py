@@ -25,7 +25,7 @@ from sketchhash.baselines.deep import (
 )
 from sketchhash.baselines.handcrafted import gf_hog, hog, lks, shelo
 from sketchhash.baselines.hashing import cmfh, cmssh, cvh, scm, seph
-from sketchhash.baselines.later import contrastive_hashing, posteriors, sake, triplet_hashing
+from sketchhash.baselines.later import contrastive_hashing, gdh, posteriors, sake, triplet_hashing
 from sketchhash.baselines.method import Card, Method
 from sketchhash.errors import BadArgument, DamagedState, MissingExtra, UnknownName, UnwritableState
 from sketchhash.files import replacing
@@ -51,6 +51,7 @@ CATALOGUE: tuple[Card, ...] = (
     class_codes.CARD,
     contrastive_hashing.CARD,
     triplet_hashing.CARD,
+    gdh.CARD,
     sake.CARD,
     cca.CARD,
     xqda.CARD,

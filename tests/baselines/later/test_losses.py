@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+import torch
 
 from sketchhash.baselines import Views
+from sketchhash.baselines.later.gdh import DomainMigration, reversed_gradient
 from sketchhash.baselines.later.posteriors import CategoryChances
 from sketchhash.baselines.later.sake import KnowledgePreservation
 from sketchhash.baselines.later.triplet_hashing import TripletHashing
@@ -47,3 +49,40 @@ def test_weights_of_something_else_are_refused(views):
     state.pop("photos.standard.running_mean")
     with pytest.raises(DamagedState):
         TripletHashing(8).restore(state)
+
+
+def test_a_reversed_gradient_changes_its_sign_and_not_the_values():
+    values = torch.tensor([1.0, -2.0], requires_grad=True)
+    after = reversed_gradient(values)
+    assert torch.equal(after, values)
+    after.sum().backward()
+    assert values.grad.tolist() == [-1, -1]
+
+
+def test_sketches_are_migrated_and_then_hashed_as_photos_are(views):
+    method = DomainMigration(8, epochs=3).fit(views)
+    state = method.state()
+    shared = [name for name in state if "hashing" in name]
+    assert shared and all(name.startswith("photos.") for name in shared)
+    assert any(name.startswith("sketches.migrate") for name in state)
+
+
+def test_pictures_of_a_category_learn_one_code_in_both_views(views):
+    method = DomainMigration(16, epochs=40).fit(views)
+    photos, sketches = (
+        np.stack([np.sign(values)[labels == label].mean(axis=0) for label in range(6)])
+        for values, labels in (
+            (method.encode_photos(views.photos), views.photo_labels),
+            (method.encode_sketches(views.sketches), views.sketch_labels),
+        )
+    )
+    assert np.abs(photos).mean() > 0.8 and np.abs(sketches).mean() > 0.8
+    assert (np.sign(photos) == np.sign(sketches)).mean() > 0.95
+
+
+def test_judges_and_cycles_change_what_is_learned(views):
+    plain, judged, cycled = (
+        DomainMigration(8, epochs=2, adversarial=weight, cycle=cycle).fit(views).encode_sketches(views.sketches)
+        for weight, cycle in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))
+    )
+    assert not np.allclose(plain, judged) and not np.allclose(plain, cycled)

@@ -4,8 +4,9 @@ None of these is in the paper's tables. Their own papers train whole networks, s
 """
 
 from sketchhash.baselines.later.contrastive_hashing import ContrastiveHashing
+from sketchhash.baselines.later.gdh import DomainMigration
 from sketchhash.baselines.later.posteriors import CategoryChances
 from sketchhash.baselines.later.sake import KnowledgePreservation
 from sketchhash.baselines.later.triplet_hashing import TripletHashing
 
-__all__ = ["CategoryChances", "ContrastiveHashing", "KnowledgePreservation", "TripletHashing"]
+__all__ = ["CategoryChances", "ContrastiveHashing", "DomainMigration", "KnowledgePreservation", "TripletHashing"]

@@ -36,25 +36,18 @@ if TYPE_CHECKING:
 ON_FEATURES = "Only the loss, on given features: two layers a view, 512 hidden units, dropout 0.2, tanh."
 BATCHES = "Batches have 4 photos and 4 sketches of each of 16 categories."
 
-_DROPOUT = 0.2
+DROPOUT = 0.2
 _WIDTHS = ("photos.standard.running_mean", "sketches.standard.running_mean")
 
 
 @dataclass(eq=False)
-class FeatureHeads(NetworkMethod):
-    """Learns two layers for each view from a loss on batches of values between -1 and 1."""
+class FeatureNetworks(NetworkMethod):
+    """Networks on features, whose branches begin with a layer ``standard`` as wide as the features of their view."""
 
     _: KW_ONLY
     hidden: int = 512
     epochs: int = 10
     _widths: tuple[int, int] = field(default=(0, 0), init=False, repr=False)
-
-    @abstractmethod
-    def lesson(self, views: Views) -> tuple[nn.Module, Loss]:
-        """Return layers that only learning needs, and the loss of a batch.
-
-        The loss is given the values ``(n, size)`` of photos and of sketches, and the batch they belong to.
-        """
 
     def fit(self, views: Views) -> Self:
         """Train new layers on features as wide as these."""
@@ -77,6 +70,25 @@ class FeatureHeads(NetworkMethod):
     def read_sketches(self, sketches: Samples) -> Tensor:
         """Return features as a tensor."""
         return _tensor(sketches, self._widths[1])
+
+    def _encode(self, pictures: Samples, embed: Callable[[Samples], Tensor]) -> Matrix:
+        import torch
+
+        with torch.inference_mode():
+            values: Matrix = embed(features_of(pictures)).double().numpy()
+        return values
+
+
+@dataclass(eq=False)
+class FeatureHeads(FeatureNetworks):
+    """Learns two layers for each view from a loss on batches of values between -1 and 1."""
+
+    @abstractmethod
+    def lesson(self, views: Views) -> tuple[nn.Module, Loss]:
+        """Return layers that only learning needs, and the loss of a batch.
+
+        The loss is given the values ``(n, size)`` of photos and of sketches, and the batch they belong to.
+        """
 
     def build(self) -> Branches:
         """Build the layers of both views."""
@@ -101,13 +113,6 @@ class FeatureHeads(NetworkMethod):
 
         return TrainingLoop(self.epochs).run(nn.ModuleList([network, more]), sampler.batches_per_epoch, loss)
 
-    def _encode(self, pictures: Samples, embed: Callable[[Samples], Tensor]) -> Matrix:
-        import torch
-
-        with torch.inference_mode():
-            values: Matrix = embed(features_of(pictures)).double().numpy()
-        return values
-
     def _head(self, width: int) -> nn.Sequential:
         from collections import OrderedDict
 
@@ -116,10 +121,10 @@ class FeatureHeads(NetworkMethod):
         return nn.Sequential(
             OrderedDict(
                 standard=nn.BatchNorm1d(width, affine=False),
-                dropout=nn.Dropout(_DROPOUT),
+                dropout=nn.Dropout(DROPOUT),
                 hidden=nn.Linear(width, self.hidden),
                 relu=nn.ReLU(inplace=True),
-                hidden_dropout=nn.Dropout(_DROPOUT),
+                hidden_dropout=nn.Dropout(DROPOUT),
                 values=nn.Linear(self.hidden, self.size),
                 tanh=nn.Tanh(),
             )

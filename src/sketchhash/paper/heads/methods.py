@@ -39,6 +39,7 @@ CANDIDATES: Mapping[str, Sequence[Settings]] = {
     "contrastive-hashing": tuple(
         {"margin": margin, "binariness": weight} for margin in (1.0, 1.4) for weight in (0.0, 0.03)
     ),
+    "gdh": tuple({"cycle": cycle, "adversarial": weight} for cycle in (0.03, 0.3) for weight in (0.01, 0.1)),
     "sake": tuple({"knowledge": value, "binariness": weight} for value in (0.1, 1.0) for weight in (0.03, 0.3)),
     "cca": _RIDGES,
     "xqda": tuple({"axes_per_view": axes, "ridge": ridge} for axes in (256, 512) for ridge in (0.001, 0.1)),
