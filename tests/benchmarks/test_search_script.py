@@ -1,6 +1,6 @@
 import json
 from functools import partial
-from time import sleep
+from time import sleep, thread_time
 
 import numpy as np
 import pytest
@@ -106,6 +106,11 @@ def test_what_is_slow_is_called_less_often_but_three_times():
     assert timings["quick"].calls == 50
     assert timings["slow"].p50 >= timings["slow"].best >= 0.02
     assert interleaved(calls, Schedule(rounds=4, calls_a_turn=5, seconds=0))["slow"].calls == 3
+
+
+def test_processor_time_does_not_count_what_others_take():
+    timings = interleaved({"wait": lambda number: sleep(0.05)}, Schedule(1, 3, 60), thread_time)
+    assert timings["wait"].p50 < 0.02
 
 
 def cells(line):
