@@ -99,7 +99,7 @@ def main(
 ) -> None:
     """Time queries among codes and among the vectors of Table 2's methods; the largest take 10 GB of memory."""
     if show is not None:
-        costs = read_record(show, _parse)
+        costs = read_record(show, parse)
     else:
         costs = [
             each for count in photos or _PAPER_PHOTOS for each in measure(count, method or [*METHOD_COSTS], seconds)
@@ -171,7 +171,8 @@ def cost_table(costs: Sequence[VectorCost]) -> str:
     return markdown_table(heading, rows)
 
 
-def _parse(document: Mapping[str, Any]) -> list[VectorCost]:
+def parse(document: Mapping[str, Any]) -> list[VectorCost]:
+    """Read the costs of a record."""
     return [VectorCost.from_record(each) for each in document["costs"]]
 
 

@@ -1,10 +1,13 @@
 import json
+from pathlib import Path
 
 import pytest
 
 import table2
 from table2 import VectorCost, cost_table, measure
-from timing import Timing
+from timing import Timing, read_record
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -42,3 +45,10 @@ def test_a_record_is_shown_as_it_was_printed(run, tmp_path):
     printed = run(table2, "--photos", 300, "--method", "3d-shape", "--seconds", 0.001, "--out", record).stdout
     assert run(table2, "--show", record).stdout == printed
     assert json.loads(record.read_bytes())["costs"][0]["distance"] == "manhattan"
+
+
+def test_the_document_has_the_recorded_table():
+    document = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    costs = read_record(ROOT / "results" / "table2-times.json", table2.parse)
+    for photos in {each.photos for each in costs}:
+        assert cost_table([each for each in costs if each.photos == photos]) in document
