@@ -41,6 +41,12 @@ def test_the_paper_recipe_has_the_published_numbers():
     assert (recipe.size, recipe.branches, recipe.frozen_trunks) == ("paper", Branches.FULL, False)
 
 
+def test_the_feasible_paper_recipe_is_the_papers_with_the_objective_of_the_tuned_one():
+    paper, tuned, feasible = (load_recipe(name) for name in ("paper", "tuned", "paper-feasible"))
+    wanted = replace(paper, objective=tuned.objective, centred_words=tuned.centred_words)
+    assert feasible.hash == wanted.hash
+
+
 @pytest.mark.parametrize("name", recipe_names())
 def test_every_recipe_of_the_package_can_be_used(name):
     recipe = load_recipe(name)

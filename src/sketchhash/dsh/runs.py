@@ -2,7 +2,7 @@
 
 run.json         what was asked for: recipe, bits, seed, data, versions
 split.json       who trains, who asks and who is searched
-log.jsonl        a line an epoch: the loss and every term of the objective
+log.jsonl        a line an epoch: the loss, every term of the objective, and how many distinct codes there are
 checkpoint.pt    networks, optimiser and codes after the last finished epoch
 """
 

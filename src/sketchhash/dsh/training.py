@@ -64,7 +64,7 @@ def train(
         trainer.load_state(state)
     for epoch in trainer.epochs(len(run.history), progress):
         if processes.is_first:
-            run.keep(trainer.state(), {"epoch": epoch.number, "loss": epoch.loss, **asdict(epoch.terms)})
+            run.keep(trainer.state(), epoch.entry())
     return inputs
 
 
@@ -292,11 +292,23 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What an epoch, counted from 1, came to."""
+    """What an epoch, counted from 1, came to; few distinct codes for many categories are a collapse."""
 
     number: int
     terms: Terms
     loss: float
+    distinct_photo_codes: int
+    distinct_sketch_codes: int
+
+    def entry(self) -> dict[str, float]:
+        """Return the epoch's line of the log."""
+        return {
+            "epoch": self.number,
+            "loss": self.loss,
+            **asdict(self.terms),
+            "distinct_photo_codes": self.distinct_photo_codes,
+            "distinct_sketch_codes": self.distinct_sketch_codes,
+        }
 
 
 class Trainer:
@@ -328,8 +340,10 @@ class Trainer:
         for number in range(first, self.steps.epochs):
             terms = self._update_codes()
             loss = self._update_networks(number, progress)
-            progress.report({"stage": _STAGE, "epoch": number + 1, "loss": loss, **asdict(terms)})
-            yield Epoch(number + 1, terms, loss)
+            distinct = [len(np.unique(codes, axis=0)) for codes in (self.photo_codes, self.sketch_codes)]
+            epoch = Epoch(number + 1, terms, loss, *distinct)
+            progress.report({"stage": _STAGE, **epoch.entry()})
+            yield epoch
 
     def state(self) -> dict[str, object]:
         """Return all that the next epoch starts from."""

@@ -88,6 +88,16 @@ def test_learning_reports_each_epoch_with_a_falling_loss(recipe, run, tmp_path):
     assert len([entry for entry in listening.entries if "pairwise" not in entry]) == 4
 
 
+def test_the_log_counts_the_distinct_codes_of_each_epoch(run, tmp_path):
+    run(QUICK)
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    state = read_checkpoint(tmp_path / "run" / "checkpoint.pt")
+    for side in ("photo", "sketch"):
+        counts = [entry[f"distinct_{side}_codes"] for entry in log]
+        assert counts[-1] == len({tuple(code) for code in state[f"{side}_codes"].tolist()})
+        assert all(1 <= count <= len(state[f"{side}_codes"]) for count in counts)
+
+
 @MODES
 @pytest.mark.parametrize("branches", [Branches.WITHOUT_TOKENS, Branches.WITHOUT_PHOTOS])
 def test_ablations_train_in_both_modes(recipe, branches, run, dataset):
