@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from sketchhash.baselines import Distance
 from sketchhash.codes import sign
@@ -41,3 +42,13 @@ def test_a_recipe_that_trains_its_trunks_leaves_the_others_a_frozen_one(world, t
     assert prepare_method(Entry("dsh", 8), bench).recipe["name"] == "tiny"
     photos = prepare_method(Entry("cca", 8), bench).recipe["photo_features"]
     assert photos == {"trunk": "C1 of compact", "side": 192}
+
+
+def test_plain_methods_see_features_of_trunks_that_learn_with_everything_else(world, quick_recipe, tmp_path):
+    recipe = tmp_path / "thawed.toml"
+    recipe.write_text(f'base = "{quick_recipe}"\ndescription = "All weights."\nfrozen_trunks = false\n')
+    bench = Workbench(world, "seen", str(recipe), 0, 3, tmp_path, Silent())
+    found = prepare_method(Entry("trunk-ridge", 8), bench).encode()
+    assert found.gallery.shape == (len(bench.parts.gallery), 8)
+    features = bench.pretrained(8).photos(bench.parts.gallery)
+    assert features.batch(torch.arange(2), None).shape == (2, 64)

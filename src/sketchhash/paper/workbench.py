@@ -97,9 +97,14 @@ class Workbench:
         return train(job, run, self._cache, self._progress, Processes(), resume=(run / "run.json").exists())
 
     def pretrained(self, bits: int) -> NetworkInputs:
-        """Return the inputs with a network whose trunks are pre-trained by the recipe, before Algorithm 1."""
+        """Return the inputs with a network whose trunks are pre-trained by the recipe, before Algorithm 1.
+
+        They come as features of these trunks, also when the recipe would let the trunks learn on.
+        """
         job = Job(self.dataset, self.split, load_recipe(self.recipe), bits, self.seed)
-        return prepare(job, job.network(), self._cache, self._progress, Processes())
+        network = prepare(job, job.network(), self._cache, self._progress, Processes()).network
+        frozen = replace(job.recipe, frozen_trunks=True)
+        return NetworkInputs(self.dataset, network, frozen, self.seed, self._cache, self._progress)
 
     def _photos(self, items: Sequence[Item], sees: Input) -> Samples:
         return self.photo_trunk.features(items) if sees is Input.FEATURES else photo_pictures(items)
