@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ import detectors as script
 from detectors import DETECTORS, Pairs, with_detector
 from sketchhash.dsh.recipe import load_recipe
 
+RESULTS = Path(__file__).parents[2] / "results"
 PAIRS = Pairs(
     trained={"data": "berlin", "bits": "64"},
     queries=800,
@@ -40,6 +42,13 @@ def test_a_record_is_shown_with_means_and_spread(tmp_path, run):
     shown = run(script, "--show", tmp_path / "record.json").output
     assert "| seen | 5,731 | 0.5100 | 0.5250 | +0.0150 | 0.0071 | +0.0100, +0.0200 |" in shown
     assert "| unseen | 1,433 | 0.4000 | 0.4050 | +0.0050 | 0.0212 | -0.0100, +0.0200 |" in shown
+
+
+def test_the_document_has_the_table_of_the_recorded_pairs(run):
+    shown = run(script, "--show", RESULTS / "detectors.json").stdout.strip()
+    document = (RESULTS.parent / "docs" / "tokens.md").read_text(encoding="utf-8")
+    for block in shown.split("\n\n"):
+        assert block in document
 
 
 def test_a_dataset_must_be_named(run):
