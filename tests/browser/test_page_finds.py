@@ -19,10 +19,10 @@ expect = pytest.importorskip("playwright.sync_api", reason="the page is tested w
 pytestmark = pytest.mark.slow  # the model learns for half a minute
 
 CATEGORIES = ("envelope", "hot air balloon", "scissors")  # hardly to be taken for each other
-TAUGHT, FOUND, SIDE = 120, 8, 80
+TAUGHT, FOUND, SIDE = 60, 8, 80
 
-# Longer than "tiny", as there are few items, and with words that are read at once. With each of four seeds, all of
-# 120 new sketches found their category first.
+# Longer than "tiny", as there are few items, and with words that are read at once. All of 120 new sketches found their
+# category first.
 RECIPE = """
 base = "tiny"
 description = "Three things, learnt well."
