@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import decoding
 import indexing
 import scale
 from code_galleries import ClusteredCodes
@@ -124,9 +125,10 @@ def test_wrong_hits_end_with_an_error(run, monkeypatch):
     ("script", "options"),
     [
         (indexing, ("--show", RESULTS / "index-speed.json")),
+        (decoding, ("--show", RESULTS / "decoding.json")),
         (scale, ("--show", RESULTS / "scale.json", "--indexing", RESULTS / "index-speed.json")),
     ],
-    ids=["indexing", "scale"],
+    ids=["indexing", "decoding", "scale"],
 )
 def test_the_document_has_the_tables_of_the_recorded_run(run, script, options):
     document = (RESULTS.parent / "docs" / "scale.md").read_text(encoding="utf-8")
