@@ -13,6 +13,8 @@ NAMES = (
     "indexing",
     "model",
     "page",
+    "paper_recipe",
+    "paper_start",
     "photo_stages",
     "reliability",
     "scale",

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 import torch
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, interpolate
 
 from sketchhash.dsh.backbones import BACKBONES, imagenet_classifier
-from sketchhash.dsh.networks import SIZES, Branches, Classifier, HashNetwork, build_network, network_spec
+from sketchhash.dsh.networks import SIZES, Branches, Classifier, HashNetwork, Net, build_network, network_spec
+from sketchhash.dsh.optimisation import Descent
+from sketchhash.dsh.recipe import load_recipe
 from sketchhash.errors import BadArgument, UnknownName
 
 BITS = 16
@@ -322,6 +324,30 @@ def test_classifying_trains_the_network_it_was_given(sketches):
     assert loss < 0.3
     assert not torch.allclose(network.encode_sketches(sketches), before)
     torch.testing.assert_close(classifier.logits(network.ink_features(sketches)), classifier(sketches))
+
+
+def test_the_papers_c1_learns_at_the_recipes_rate_from_its_random_start():
+    """Pool3 of its random convolutions is long, and much the same for all photos: seen as it is, the loss explodes."""
+    steps = replace(load_recipe("paper").pretrain_photos, epochs=1)
+    torch.manual_seed(0)
+    net = Net(replace(network_spec("paper", BITS), fc_a=8, fc_b=8), "paper-c1", 3, False)
+    classifier = Classifier(net, 4, normalised_short=steps.normalised_short)
+    labels = torch.arange(24) % 4
+    spots = torch.rand(24, 3, 8, 8) * torch.tensor([0.25, 0.5, 0.75, 1])[labels, None, None, None]
+    with torch.no_grad():
+        pool3 = net.pool3(255 * interpolate(spots, size=227))
+    losses = []
+
+    def loss(rows):
+        scores, short_scores = classifier.logits(pool3[rows])
+        value = cross_entropy(scores, labels[rows]) + cross_entropy(short_scores, labels[rows])
+        losses.append(value.item())
+        return value
+
+    batches = torch.randperm(24 * 20, generator=torch.Generator().manual_seed(0)).remainder(24).split(12)
+    Descent(classifier, steps).epoch(0, batches, loss, lambda: None)
+    assert max(losses) < 1.5 * losses[0]
+    assert sum(losses[-5:]) / 5 < 0.8 * losses[0]
 
 
 def test_the_tiny_size_stays_tiny():

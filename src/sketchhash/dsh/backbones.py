@@ -78,9 +78,9 @@ def paper_c1(channels: int, pretrained: bool) -> nn.Module:
     }
     for layer in layers.values():
         if isinstance(layer, nn.Conv2d) and layer.bias is not None:
-            # AlexNet's start; the layers whose bias it sets to one, so that they fire, are the grouped ones.
-            nn.init.normal_(layer.weight, std=0.01)
-            nn.init.constant_(layer.bias, 1.0 if layer.groups == 2 else 0.0)
+            # From AlexNet's start, 0.01 and biases of 1, pre-training diverges: see docs/training.md.
+            nn.init.normal_(layer.weight, std=layer.weight[0].numel() ** -0.5)
+            nn.init.zeros_(layer.bias)
     return nn.Sequential(OrderedDict(layers))
 
 
@@ -290,8 +290,8 @@ def _our_key(key: str) -> str:
 
 
 BACKBONES: dict[str, Backbone] = {
-    # ImageNet's mean grey, and no scaling: local response normalisation expects activations of that size.
-    "paper-c1": Backbone(paper_c1, features=256 * 7 * 7, offset=115.0, scale=1.0),
+    # ImageNet's mean grey, and about the spread of its pixels.
+    "paper-c1": Backbone(paper_c1, features=256 * 7 * 7, offset=115.0, scale=64.0),
     "paper-c2": Backbone(paper_c2, features=256 * 7 * 7),
     "efficientnet-lite0": Backbone(
         partial(efficientnet_lite, "lite0"),

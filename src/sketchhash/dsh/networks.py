@@ -277,15 +277,18 @@ class Classifier(nn.Module):
     is thrown away afterwards.
     """
 
-    def __init__(self, net: Net, categories: int, image_classes: int = 0) -> None:
+    def __init__(self, net: Net, categories: int, image_classes: int = 0, normalised_short: bool = False) -> None:
         """Start the scores at zero: the labels break the tie, so nothing random is needed.
 
-        With ``image_classes``, another layer above the trunk scores so many classes of photos.
+        With ``image_classes``, another layer above the trunk scores so many classes of photos. With
+        ``normalised_short``, the short way sees pool3 normalised over the batch. Behind random convolutions pool3 is
+        long and nearly the same for all pictures: as it is, steps along what they have in common grow without end.
         """
         super().__init__()
         self.net = net
         self.image_scores = _zero_layer(net.backbone.features, image_classes) if image_classes else None
         self.scores = _zero_layer(net.fc_b.out_features, categories)
+        self.short_norm = nn.BatchNorm1d(net.backbone.features) if normalised_short else nn.Identity()
         self.short_scores = _zero_layer(net.backbone.features, categories)
 
     def forward(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
@@ -297,7 +300,12 @@ class Classifier(nn.Module):
 
         The short way teaches the trunk from the first step, when the layers above it are still random.
         """
-        return self.scores(self.net(pool3)), self.short_scores(pool3)
+        return self.scores(self.net(pool3)), self.short_logits(pool3)
+
+    def short_logits(self, pool3: Tensor) -> Tensor:
+        """Turn the trunk's features into logits ``(n, categories)`` by the short way alone."""
+        logits: Tensor = self.short_scores(self.short_norm(pool3))
+        return logits
 
 
 def _no_features(pictures: Tensor) -> Tensor:

@@ -91,7 +91,7 @@ def _train(
     labels = torch.tensor([item.label for item in inputs.items], device=device())
     with torch.random.fork_rng(devices=[]):  # a new layer draws weights before they are set to zero
         classes = 0 if image_targets is None else image_targets.shape[1]
-        classifier = Classifier(net, categories, classes).to(device())
+        classifier = Classifier(net, categories, classes, steps.normalised_short).to(device())
     front = _front(net.trunk, steps.frozen_blocks)
     front.requires_grad_(False)
     averaged = _average(classifier, steps.averaging)

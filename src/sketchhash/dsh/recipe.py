@@ -45,6 +45,7 @@ _ADDED_LATER = {  # with what was done before they were added
     "sees_classes": False,
     "words_file": "",
     "category_weight": 0.0,
+    "normalised_short": False,
 }
 
 
@@ -68,6 +69,9 @@ class Steps:
     ``scores_first``, the layers of category scores, which are new, learn from one pass before anything else does:
     while they know nothing, what they ask of a trunk that knows much only distorts it (Kumar et al., Fine-tuning can
     distort pretrained features and underperform out-of-distribution, ICLR 2022).
+
+    With ``normalised_short``, the short layer of category scores sees pool3 normalised over the batch, which a trunk
+    with random weights needs at a high rate (see `networks.Classifier`).
     """
 
     epochs: int
@@ -86,6 +90,7 @@ class Steps:
     imagenet_weight: float = 0.0
     kept_share: float = 0.0
     scores_first: bool = False
+    normalised_short: bool = False
 
     def __post_init__(self) -> None:
         """Refuse numbers no stage can run with."""
