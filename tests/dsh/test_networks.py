@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy, interpolate
 from sketchhash.dsh.backbones import BACKBONES, imagenet_classifier
 from sketchhash.dsh.networks import SIZES, Branches, Classifier, HashNetwork, Net, build_network, network_spec
 from sketchhash.dsh.optimisation import Descent
-from sketchhash.dsh.recipe import load_recipe
+from sketchhash.dsh.recipe import Steps, load_recipe
 from sketchhash.errors import BadArgument, UnknownName
 
 BITS = 16
@@ -326,9 +326,18 @@ def test_classifying_trains_the_network_it_was_given(sketches):
     torch.testing.assert_close(classifier.logits(network.ink_features(sketches)), classifier(sketches))
 
 
+@pytest.mark.parametrize(("longest", "length"), [(0.0, 5.0), (1.0, 1.0), (9.0, 5.0)])
+def test_a_gradient_is_shortened_to_the_longest_that_a_recipe_allows(longest, length):
+    layer = torch.nn.Linear(1, 1, bias=False)
+    before = layer.weight.item()
+    steps = Steps(epochs=1, learning_rate=0.1, decay=1.0, momentum=0.0, weight_decay=0.0, longest_gradient=longest)
+    Descent(layer, steps).epoch(0, [5.0], lambda slope: slope * layer.weight.sum(), lambda: None)
+    assert before - layer.weight.item() == pytest.approx(0.1 * length, rel=1e-4)
+
+
 def test_the_papers_c1_learns_at_the_recipes_rate_from_its_random_start():
     """Pool3 of its random convolutions is long, and much the same for all photos: seen as it is, the loss explodes."""
-    steps = replace(load_recipe("paper").pretrain_photos, epochs=1)
+    steps = replace(load_recipe("paper").pretrain_photos, epochs=1, longest_gradient=0.0)
     torch.manual_seed(0)
     net = Net(replace(network_spec("paper", BITS), fc_a=8, fc_b=8), "paper-c1", 3, False)
     classifier = Classifier(net, 4, normalised_short=steps.normalised_short)

@@ -137,6 +137,7 @@ def test_unknown_names_suggest_the_nearest(text, complaint, written):
         (MINIMAL.replace("epochs = 2", "epochs = -2"), "epochs=-2"),
         (MINIMAL + "learning_rate = 0", "learning_rate=0"),
         (MINIMAL + "decay = 1.5", "decay=1.5"),
+        (MINIMAL + "longest_gradient = -1.0", "longest_gradient=-1.0"),
         (MINIMAL + "[objective]\nrounds = 0", "at least 1 round"),
         (MINIMAL + "[objective]\npairwise_weight = 0\nsemantic_weight = 0", "must be above 0"),
         (MINIMAL.replace('size = "tiny"', 'size = "tiny"\nbranches = "half"'), "half"),

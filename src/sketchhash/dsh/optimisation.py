@@ -25,10 +25,10 @@ class Descent:
     def __init__(self, module: nn.Module, steps: Steps) -> None:
         """Train the parameters of ``module`` that are not frozen."""
         self.steps = steps
-        parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        self.parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
         # Biases and normalisation weights are not pulled towards zero.
-        decayed = [parameter for parameter in parameters if parameter.ndim > 1]
-        others = [parameter for parameter in parameters if parameter.ndim <= 1]
+        decayed = [parameter for parameter in self.parameters if parameter.ndim > 1]
+        others = [parameter for parameter in self.parameters if parameter.ndim <= 1]
         groups = [
             {"params": decayed, "weight_decay": steps.weight_decay},
             {"params": others, "weight_decay": 0.0},
@@ -59,6 +59,8 @@ class Descent:
                 )
             self.optimiser.zero_grad()
             value.backward()
+            if self.steps.longest_gradient:
+                nn.utils.clip_grad_norm_(self.parameters, self.steps.longest_gradient)
             self.optimiser.step()
             total += float(value.detach())
             advance()

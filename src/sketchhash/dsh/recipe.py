@@ -46,6 +46,7 @@ _ADDED_LATER = {  # with what was done before they were added
     "words_file": "",
     "category_weight": 0.0,
     "normalised_short": False,
+    "longest_gradient": 0.0,
 }
 
 
@@ -71,7 +72,8 @@ class Steps:
     distort pretrained features and underperform out-of-distribution, ICLR 2022).
 
     With ``normalised_short``, the short layer of category scores sees pool3 normalised over the batch, which a trunk
-    with random weights needs at a high rate (see `networks.Classifier`).
+    with random weights needs at a high rate (see `networks.Classifier`). With ``longest_gradient``, a gradient that is
+    longer than this is shortened to it before the step.
     """
 
     epochs: int
@@ -91,12 +93,14 @@ class Steps:
     kept_share: float = 0.0
     scores_first: bool = False
     normalised_short: bool = False
+    longest_gradient: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse numbers no stage can run with."""
         counts = self.epochs >= 0 and self.batch >= 1 and self.cycles >= 1 and self.frozen_blocks >= 0
         shares = 0 <= self.decay <= 1 and 0 <= self.averaging < 1 and 0 <= self.kept_share < 1
-        if not counts or not shares or self.imagenet_weight < 0 or self.learning_rate <= 0:
+        sizes = self.imagenet_weight >= 0 and self.longest_gradient >= 0 and self.learning_rate > 0
+        if not counts or not shares or not sizes:
             raise BadArgument(f"No stage can run with these numbers: {self}.")
         if self.optimiser not in _OPTIMISERS:
             raise UnknownName("optimiser", self.optimiser, _OPTIMISERS)
