@@ -6,6 +6,8 @@ import pytest
 
 from sketchhash.paper import Records
 from sketchhash.paper.ablations import ablation_table, read_ablations
+from sketchhash.paper.heads import HeadRecords
+from sketchhash.paper.heads.tables import Heads, other_table, quality_table, verdict
 from sketchhash.paper.tables import Runs, all_runs, table_2, table_3, table_4
 
 ROOT = Path(__file__).parents[2]
@@ -23,3 +25,20 @@ def test_the_page_of_results_has_the_lines_of_the_study():
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     for row in ablation_table(read_ablations(ROOT / "results" / "berlin")).splitlines()[2:]:
         assert row in page
+
+
+def test_a_report_of_heads_has_the_tables_and_the_verdict_of_its_record():
+    records = ROOT / "results" / "heads-berlin"
+    heads = Heads(HeadRecords(records).runs())
+    report = (records / "report" / "report.md").read_text(encoding="utf-8")
+    assert all(line in report for line in verdict(heads))
+    for gallery in heads.galleries:
+        for table in (quality_table, other_table):
+            assert table(heads, gallery).markdown() in report
+
+
+def test_the_page_of_the_comparison_has_the_recorded_scores_of_heads():
+    heads = Heads(HeadRecords(ROOT / "results" / "heads-berlin").runs())
+    page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    for gallery in heads.galleries:
+        assert quality_table(heads, gallery).markdown() in page
