@@ -137,9 +137,9 @@ class Plan:
 
 def page(plan: Plan) -> str:
     """Return the stages and the memory as Markdown."""
-    stages = plan.stages()
-    stages.append(("all", *(sum(column) for column in list(zip(*stages, strict=True))[1:])))
-    rows = [(name, _hours(card), _hours(machine), _hours(max(card, machine))) for name, card, machine in stages]
+    times = [(name, card, machine, max(card, machine)) for name, card, machine in plan.stages()]
+    rows = [(name, *map(_hours, seconds)) for name, *seconds in times]
+    rows.append(("all", *(_hours(sum(column)) for column in list(zip(*times, strict=True))[1:])))
     table = markdown_table(("stage", "card", "this machine", "the slower of both"), rows)
     size, speeds = plan.size, plan.speeds
     text = (
