@@ -236,9 +236,9 @@ def _with_virtual_photos(training_set: TrainingSet, inputs: NetworkInputs, categ
     rng = np.random.default_rng(inputs.store.seed)
     weights = category_weights(categories, classifier[0].numpy())
     virtual, labels = virtual_photos(photos, training_set.photo_labels, weights, inputs.recipe.fewest_photos, rng)
-    drawn = [int(rng.choice(np.flatnonzero(training_set.sketch_labels == label))) for label in labels]
+    standing_in = [int(rng.choice(np.flatnonzero(training_set.sketch_labels == label))) for label in labels]
     views = min(len(photos.views), len(tokens.views), len(sketches.views))
-    contours = sketches.take(torch.tensor(drawn, dtype=torch.long)).in_memory()[:views]
+    contours = sketches.take(torch.tensor(standing_in, dtype=torch.long)).in_memory()[:views]
     return replace(
         training_set,
         photos=Features(torch.cat([photos.in_memory()[:views], virtual.views[:views]], dim=1)),
@@ -378,10 +378,8 @@ class Trainer:
         self.network.train()
         photo_codes, sketch_codes = (torch.from_numpy(codes).float() for codes in (self.photo_codes, self.sketch_codes))
         categories = torch.from_numpy(self._category_codes())
-        count, sides = (
-            self._batches(self.steps.batch),
-            (self.training_set.photo_labels, self.training_set.sketch_labels),
-        )
+        count = self._batches(self.steps.batch)
+        sides = (self.training_set.photo_labels, self.training_set.sketch_labels)
         with seeded_epoch(self.seed, _STAGE, number, self.processes) as generator:
             rows = (_drawn_rows(labels, count, self.steps.balanced_sampling, generator) for labels in sides)
             batches = list(zip(*rows, strict=True))
