@@ -198,6 +198,8 @@ OTHER_VALUES = {
     "second_threshold": 0.77,
     "sees_classes": True,
     "category_weight": 0.77,
+    "photo_side": 77,
+    "ink_side": 77,
 }
 
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from enum import StrEnum
 from importlib.resources import files
 from math import cos, pi
@@ -21,7 +21,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from sketchhash.dsh.networks import Branches
+from sketchhash.dsh.networks import Branches, NetworkSpec, network_spec
 from sketchhash.errors import BadArgument, UnknownName
 
 T = TypeVar("T")
@@ -47,6 +47,8 @@ _ADDED_LATER = {  # with what was done before they were added
     "category_weight": 0.0,
     "normalised_short": False,
     "longest_gradient": 0.0,
+    "photo_side": 0,
+    "ink_side": 0,
 }
 
 
@@ -166,6 +168,9 @@ class Recipe:
     With ``category_weight``, the networks also learn to be nearer to the code of their own category than to those of
     others (`training.category_loss`).
 
+    Photos and ink are shown to the networks with sides of ``photo_side`` and ``ink_side`` pixels, or of those that go
+    with the ``size`` of the network, if these are 0.
+
     With ``sees_classes``, fc_a of C1 also sees what ImageNet's classifier says of a photo (`networks.ImageClasses`).
 
     Word vectors come from a source of `words.SOURCES`; those named after a file format read ``words_file``.
@@ -197,11 +202,20 @@ class Recipe:
     second_threshold: float = 0.0
     sees_classes: bool = False
     category_weight: float = 0.0
+    photo_side: int = 0
+    ink_side: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse a weight that would reward a loss."""
+        """Refuse a weight that would reward a loss, and pictures without pixels."""
+        if self.photo_side < 0 or self.ink_side < 0:
+            raise BadArgument(f"Pictures cannot have sides of {self.photo_side} and {self.ink_side} pixels.")
         if self.category_weight < 0:
             raise BadArgument(f"category_weight must be at least 0, not {self.category_weight}.")
+
+    def network_spec(self, bits: int) -> NetworkSpec:
+        """Return the shape of the network that is trained."""
+        spec = network_spec(self.size, bits, self.branches, self.sees_classes)
+        return replace(spec, photo_side=self.photo_side or spec.photo_side, ink_side=self.ink_side or spec.ink_side)
 
     @property
     def hash(self) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 from sketchhash.codes import MAX_BITS
 from sketchhash.datasets import Dataset, Split
 from sketchhash.dsh.checkpoints import read_checkpoint, write_checkpoint, write_text
-from sketchhash.dsh.networks import HashNetwork, build_network, network_spec
+from sketchhash.dsh.networks import HashNetwork, build_network
 from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.recipe import Recipe, parse_recipe
 from sketchhash.errors import BadArgument, require
@@ -58,8 +58,7 @@ class Job:
 
     def network(self, pretrained: bool = True) -> HashNetwork:
         """Build the network that is to be trained; trunks start from published weights when ``pretrained``."""
-        spec = network_spec(self.recipe.size, self.bits, self.recipe.branches, self.recipe.sees_classes)
-        return build_network(spec, self.seed, pretrained)
+        return build_network(self.recipe.network_spec(self.bits), self.seed, pretrained)
 
     def facts(self) -> dict[str, object]:
         """Describe the job for its run record."""

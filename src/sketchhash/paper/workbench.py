@@ -11,7 +11,7 @@ from sketchhash.baselines import Input, Views
 from sketchhash.baselines.method import Samples
 from sketchhash.datasets import Dataset, Item, draw_split
 from sketchhash.dsh.inputs import NetworkInputs
-from sketchhash.dsh.networks import Branches, build_network, network_spec
+from sketchhash.dsh.networks import Branches, build_network
 from sketchhash.dsh.optimisation import Processes
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Recipe, load_recipe
@@ -129,5 +129,7 @@ class Workbench:
         recipe = load_recipe(self.recipe)
         if not recipe.frozen_trunks:
             recipe = load_recipe(_FROZEN)
-        network = build_network(network_spec(recipe.size, _ANY_BITS, Branches.FULL), self.seed)
+        network = build_network(
+            replace(recipe.network_spec(_ANY_BITS), branches=Branches.FULL, sees_classes=False), self.seed
+        )
         return NetworkInputs(self.dataset, network, recipe, self.seed, self._cache, self._progress)
