@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from sketchhash.datasets import open_dataset
+from sketchhash.dsh import sources
 from sketchhash.dsh.augment import augment_ink
 from sketchhash.dsh.inputs import Reader
 from sketchhash.dsh.networks import build_network, network_spec
@@ -24,6 +25,7 @@ from sketchhash.dsh.sources import (
     fused,
     weights_hash,
 )
+from sketchhash.dsh.tracing import traced_function
 
 SPEC = network_spec("tiny", bits=8)
 
@@ -70,6 +72,18 @@ def test_the_first_view_is_what_the_trunk_makes_of_plain_pictures(store, net, it
     assert features.views.shape == (3, len(items), 64)
     assert torch.allclose(features.views[0], plain, atol=1e-6)
     assert torch.equal(features.batch(torch.tensor([4, 1]), None), features.views[0, [4, 1]])
+
+
+def test_many_pictures_pass_through_a_traced_trunk_with_the_same_features(
+    store, net, items, pictures, tmp_path, monkeypatch
+):
+    plain = store.get(net, shown("sketches", items, pictures, 2)).views
+    traced = []
+    monkeypatch.setattr(sources, "_MANY", 2 * len(items))
+    monkeypatch.setattr(sources, "traced_function", lambda *given: traced.append(given) or traced_function(*given))
+    fast = FeatureStore(tmp_path / "fast", seed=0, progress=Silent()).get(net, shown("sketches", items, pictures, 2))
+    assert traced
+    torch.testing.assert_close(fast.views, plain, rtol=1e-4, atol=1e-5)
 
 
 def test_other_views_are_augmented_each_in_its_own_way(store, net, items, pictures):

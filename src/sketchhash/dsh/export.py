@@ -18,12 +18,9 @@ A run describes its data and protocol on the card by itself. What only its maker
 
 from __future__ import annotations
 
-import logging
 import tomllib
-import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -39,6 +36,7 @@ from torch import Tensor, nn
 from sketchhash.datasets import Partition, Split, collection
 from sketchhash.dsh.networks import HashNetwork, Net
 from sketchhash.dsh.runs import Job
+from sketchhash.dsh.tracing import trace
 from sketchhash.errors import BadArgument
 from sketchhash.imaging import InkStyle
 from sketchhash.model import (
@@ -127,42 +125,10 @@ class _SketchView(_View):
 
 
 def _trace(view: _View, weights: Weights) -> bytes:
-    """Return a self-contained ONNX graph from ``uint8`` pixels to ``values``, with a free first axis."""
-    rows = torch.export.Dim("n", min=1)
-    # Two example rows: the exporter takes an axis of length 1 for one that always has it.
+    """Return a graph from ``uint8`` pixels to ``values``."""
     examples = {name: torch.zeros(2, *shape, dtype=torch.uint8) for name, shape in view.inputs.items()}
-    with _silent_exporter():
-        program = torch.onnx.export(
-            view.eval(),
-            kwargs=examples,
-            input_names=list(examples),
-            output_names=["values"],
-            dynamic_shapes={name: {0: rows} for name in examples},
-            dynamo=True,
-            verbose=False,
-        )
-    assert program is not None  # as it is for every export with dynamo
-    model = program.model_proto
-    graph = model.graph
-    # The exporter notes in each part which line of which file it comes from: paths of this computer.
-    for part in (graph, *graph.node, *graph.input, *graph.output, *graph.value_info):
-        part.ClearField("metadata_props")
-    traced: bytes = model.SerializeToString()
+    traced = trace(view, examples, "values")
     return halve(traced) if weights is Weights.FLOAT16 else traced
-
-
-@contextmanager
-def _silent_exporter() -> Iterator[None]:
-    """Keep back what torch 2.13 says of itself: its own deprecations, and that torchvision is missing."""
-    log = logging.getLogger("torch.onnx")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.setLevel(level)
 
 
 def _manifest(network: HashNetwork, job: Job, name: str, scores: Mapping[str, float]) -> Manifest:

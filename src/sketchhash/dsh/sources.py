@@ -26,9 +26,11 @@ from sketchhash.dsh.checkpoints import read_array, write_parts
 from sketchhash.dsh.networks import Net
 from sketchhash.dsh.optimisation import device
 from sketchhash.dsh.progress import Progress
+from sketchhash.dsh.tracing import traced_function
 from sketchhash.errors import DamagedState
 
 _BATCH = 64
+_MANY = 5000  # pictures that are worth tracing a trunk for
 
 
 class Kind(StrEnum):
@@ -213,16 +215,33 @@ class FeatureStore:
     def _extract(
         self, net: Net, count: int, source: Source, views: int, advance: Callable[[], None]
     ) -> Iterator[NDArray[np.float32]]:
-        net.eval().to(device())
-        trunk = fused(net.trunk)
+        pool3 = _Pool3(net).to(device())
+        is_many = count * views >= _MANY and device().type == "cpu"
+        first = source.batch(torch.arange(1), None).float()
+        compute = traced_function(pool3, first) if is_many else pool3.compute
         for view in range(views):
             generator = torch.Generator().manual_seed(self.seed * 1000 + view) if view else None
             for rows in torch.arange(count).split(_BATCH):
-                with torch.inference_mode():
-                    outputs = net.pool3(source.batch(rows, generator).to(device()), trunk).cpu().numpy()
-                yield outputs
+                yield compute(source.batch(rows, generator).float())
                 for _ in range(len(rows)):
                     advance()
+
+
+class _Pool3(nn.Module):
+    """A net up to pool3, as it is when its trunk no longer learns."""
+
+    def __init__(self, net: Net) -> None:
+        super().__init__()
+        self.net, self.trunk = net.eval(), fused(net.trunk)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return self.net.pool3(pictures, self.trunk)
+
+    @torch.inference_mode()
+    def compute(self, pictures: Tensor) -> NDArray[np.float32]:
+        """Run on the device."""
+        values: NDArray[np.float32] = self(pictures.to(device())).cpu().numpy()
+        return values
 
 
 def fused(trunk: nn.Module) -> nn.Module:
