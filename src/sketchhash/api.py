@@ -288,13 +288,15 @@ class Trained:
     """A finished training: its model folder, and its scores on the split's queries by their names on the card.
 
     There are no scores if the split has no queries, and in all but the first of several processes. ``chance`` is about
-    the mAP of a random ranking: the share of photos that are right, on average over the queries.
+    the mAP of a random ranking: the share of photos that are right, on average over the queries. A recipe that does
+    not learn codes gives a folder that cannot search: other trainings start from its sketch network.
     """
 
     folder: Path
     scores: Mapping[str, float]
     chance: float | None = None
     is_first_process: bool = True
+    learns_codes: bool = True
 
 
 def train(
@@ -345,6 +347,9 @@ def train(
         inputs = training.train(job, state, Path(cache) if cache else user_cache(), shown, group, resume)
         if not group.is_first:
             return Trained(folder, {}, is_first_process=False)
+        if not job.recipe.learns_codes:
+            export.export_model(inputs.network, job, folder, card, {})
+            return Trained(folder, {}, learns_codes=False)
         parts = drawn.apply(dataset)
         scores = card_scores(inputs, parts) if drawn.query_sketches else {}
         runs.write_scores(state, scores)

@@ -95,5 +95,8 @@ def _sum_up(trained: Trained) -> None:
         if score < _HARDLY_LEARNT * trained.chance:
             say("That is hardly better than guessing: train longer, or on more sketches and photos.")
     model = shlex.quote(str(trained.folder))
+    if not trained.learns_codes:
+        say(f"C2 was taught, and no codes were learned. To learn them, type: sketchhash train --from {model} ...")
+        return
     say(f"To search your photos with it, type: sketchhash index FOLDER --gallery mine.gallery --model {model}")
     say(f"and then: sketchhash serve --open --gallery mine.gallery --model {model}")

@@ -212,6 +212,11 @@ class Recipe:
         if self.category_weight < 0:
             raise BadArgument(f"category_weight must be at least 0, not {self.category_weight}.")
 
+    @property
+    def learns_codes(self) -> bool:
+        """Whether Algorithm 1 runs at all; otherwise C2 is all that is taught, for models that start from it."""
+        return self.hashing.epochs > 0
+
     def network_spec(self, bits: int) -> NetworkSpec:
         """Return the shape of the network that is trained."""
         spec = network_spec(self.size, bits, self.branches, self.sees_classes)

@@ -52,13 +52,18 @@ _SHARPNESS = 16.0  # of the softmax over categories: what a category's own code 
 def train(
     job: Job, folder: Path, cache: Path, progress: Progress, processes: Processes, resume: bool = False
 ) -> NetworkInputs:
-    """Train, or go on training, and return the inputs with the trained network."""
+    """Train, or go on training, and return the inputs with the trained network.
+
+    A recipe without epochs of Algorithm 1 ends with the pre-trained nets, and no codes.
+    """
     parts = job.split.apply(job.dataset)
     lesson = _Lesson.of(parts, job.recipe)
     network = job.network()
     run = Run(folder, job, network)
     run.open(resume, processes)
     inputs = prepare(job, network, cache, progress, processes)
+    if not job.recipe.learns_codes:
+        return inputs
     trainer = _trainer(job, inputs, parts, lesson, processes)
     if state := run.last_state():
         trainer.load_state(state)

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import torch
 
+import sketchhash
 from sketchhash.datasets import Item, draw_split, open_dataset
 from sketchhash.datasets.names import meaning
 from sketchhash.dsh import backbones, pretraining, prototypes, training
-from sketchhash.dsh.checkpoints import read_checkpoint
+from sketchhash.dsh.checkpoints import read_checkpoint, read_weights
 from sketchhash.dsh.discrete import solve_basis
 from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import Branches, HashNetwork, build_network, network_spec
@@ -26,7 +27,9 @@ from sketchhash.dsh.recipe import Steps
 from sketchhash.dsh.runs import Job
 from sketchhash.dsh.sources import InputSet, weights_hash
 from sketchhash.dsh.training import Trainer, _drawn_rows, category_loss, train
+from sketchhash.dsh.warm_start import start_from
 from sketchhash.errors import BadArgument, DatasetProblem
+from sketchhash.model.manifest import SKETCH_NETWORK
 
 from .conftest import BITS, FROZEN, MODES, QUICK, TINY, Interrupting, Listening, codes
 
@@ -132,6 +135,20 @@ def test_another_cycle_of_pre_training_goes_on_from_what_the_one_before_gave(run
     assert len(first) == 1 and first < kept() and len(kept()) == 2
     of_sketches = [stage for stage in listening.stages if stage.startswith("pre-training on sketches")]
     assert of_sketches == [f"pre-training on sketches, cycle 2, epoch {number} of 2" for number in (1, 2)]
+
+
+def test_without_epochs_of_algorithm_1_a_model_folder_holds_what_c2_was_taught(shapes, tmp_path):
+    recipe = tmp_path / "c2.toml"
+    recipe.write_text('base = "tiny"\n[pretrain_sketches]\nepochs = 1\n[hashing]\nepochs = 0\n', encoding="utf-8")
+    cache = tmp_path / "cache"
+    split = draw_split(open_dataset(shapes), 2)
+    taught = sketchhash.train(shapes, recipe=str(recipe), bits=8, split=split, out=tmp_path / "c2", cache=cache)
+    assert not taught.learns_codes
+    assert not taught.scores
+    (kept,) = (cache / "pretrained").glob("sketches-*.safetensors")
+    started = build_network(network_spec("tiny", 8), 0).c2
+    start_from(started, taught.folder / SKETCH_NETWORK, None)
+    torch.testing.assert_close(started.fc_b.weight.detach(), read_weights(kept)["fc_b.weight"])
 
 
 def test_balanced_weights_grow_with_samples_and_bits(run, monkeypatch):
