@@ -311,6 +311,7 @@ def train(
     notes: str | Path | None = None,
     resume: bool = False,
     cache: str | Path | None = None,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Trained:
     """Train Deep Sketch Hashing on a dataset and write a model folder.
@@ -326,10 +327,12 @@ def train(
         notes: A TOML file with what the model card says of the data.
         resume: Continue the run in ``OUT.run``.
         cache: Where token maps, features and pre-trained networks are kept; by default the user's cache folder.
+        device: Where to compute: ``cpu``, ``cuda``, ``cuda:1`` or ``mps``; by default on CUDA if there is any.
         progress: Shows stages and epochs.
     """
     require_torch()
     from sketchhash import datasets
+    from sketchhash.devices import using
     from sketchhash.dsh import export, optimisation, runs, training
     from sketchhash.dsh.progress import Silent
     from sketchhash.dsh.recipe import load_recipe
@@ -342,7 +345,7 @@ def train(
     drawn = split or datasets.draw_joined_split(collections, seed=seed)
     job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed, start=Path(start) if start else None)
     card = export.describe(job, export.read_notes(Path(notes)) if notes else None)
-    with optimisation.started() as group:
+    with using(device), optimisation.started() as group:
         shown = progress if progress is not None and group.is_first else Silent()
         inputs = training.train(job, state, Path(cache) if cache else user_cache(), shown, group, resume)
         if not group.is_first:

@@ -29,3 +29,11 @@ def test_an_unknown_recipe_names_the_nearest(run, world, tmp_path):
     result = run(*told, "--recipe", "tinny")
     assert result.exit_code != 0
     assert "Did you mean 'tiny'" in result.stderr
+
+
+def test_a_device_that_is_not_there_is_answered_with_those_that_are(run, world, tmp_path):
+    told = ("train", "--data", world, "--queries", 1, "--bits", 16, "--recipe", "tiny", "--out", tmp_path / "model")
+    result = run(*told, "--device", "cuda:99")
+    assert result.exit_code != 0
+    assert "no device named 'cuda:99' here. This machine has: cpu" in result.stderr
+    assert not (tmp_path / "model.run").exists()

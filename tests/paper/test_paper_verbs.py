@@ -131,3 +131,12 @@ def test_a_method_that_sees_pictures_is_no_head(run, tmp_path):
     result = run("heads", "--data", tmp_path, "--out", tmp_path / "out", "--method", "hog")
     assert result.exit_code == 2
     assert "no method named 'hog'" in result.stderr
+
+
+def test_a_device_that_is_not_there_stops_a_comparison(compare, run, quick_recipe, tmp_path):
+    options = ("--data", "toy", "--out", tmp_path / "results", "--recipe", quick_recipe, "--queries", 3)
+    verbs = [("ablations", *options), ("heads", *options, "--validation", 1)]
+    for result in (compare("--device", "cuda:99"), *(run(*verb, "--device", "cuda:99") for verb in verbs)):
+        assert result.exit_code != 0
+        assert "no device named 'cuda:99' here. This machine has: cpu" in result.stderr
+    assert not (tmp_path / "results").exists()

@@ -49,6 +49,14 @@ MoreDatasets = Annotated[
 CardNotes = Annotated[
     Path | None, typer.Option("--notes", metavar="FILE", help="A TOML file with what the model card says of the data.")
 ]
+DeviceName = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        metavar="NAME",
+        help="Where to compute: cpu, cuda, cuda:1, mps.  [default: cuda if there is one, else cpu]",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

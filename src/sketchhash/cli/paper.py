@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, complain, print_json, say, write
-from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, MoreDatasets, PhotosFolder
+from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, DeviceName, MoreDatasets, PhotosFolder
 from sketchhash.errors import BadArgument, require_torch
 from sketchhash.files import user_cache
 
@@ -68,6 +68,7 @@ def run(
     queries: Queries = 10,
     seed: Seed = 0,
     cache: CacheFolder = None,
+    device: DeviceName = None,
     listed: Annotated[
         bool, typer.Option("--list", help="List the methods and exit.", callback=_list_methods, is_eager=True)
     ] = False,
@@ -75,6 +76,7 @@ def run(
     """Run the paper's comparison; Ctrl-C and again at any time. A run that fails is reported, and the others go on."""
     require_torch()
     from sketchhash import datasets
+    from sketchhash.devices import using
     from sketchhash.paper import limit_photos, plan
     from sketchhash.paper.runner import Failed, run_entries
     from sketchhash.paper.workbench import Workbench
@@ -82,18 +84,19 @@ def run(
     entries = plan(method or None, _code_lengths(bits or _BITS), *_code_lengths([ablation_bits]))
     dataset = limit_photos(datasets.open_dataset(data, photos), most)
     bench = Workbench(dataset, protocol, recipe, seed, queries, cache or user_cache(), TrainingProgress())
-    outcomes = run_entries(bench, out, entries)
-    say(
-        f"{len(entries)} runs on {dataset.name}: {len(bench.parts.queries):,} queries, "
-        f"{len(bench.parts.gallery):,} photos to find."
-    )
-    started, failed = perf_counter(), []
-    for number, entry in enumerate(entries, 1):
-        say(f"[{number}/{len(entries)}] {entry.method}, {entry.size}")
-        outcome = next(outcomes)
-        if isinstance(outcome, Failed):
-            failed.append(outcome)
-        _tell(outcome)
+    with using(device):
+        outcomes = run_entries(bench, out, entries)
+        say(
+            f"{len(entries)} runs on {dataset.name}: {len(bench.parts.queries):,} queries, "
+            f"{len(bench.parts.gallery):,} photos to find."
+        )
+        started, failed = perf_counter(), []
+        for number, entry in enumerate(entries, 1):
+            say(f"[{number}/{len(entries)}] {entry.method}, {entry.size}")
+            outcome = next(outcomes)
+            if isinstance(outcome, Failed):
+                failed.append(outcome)
+            _tell(outcome)
     say(f"{len(entries) - len(failed)} of {len(entries)} runs are finished, after {perf_counter() - started:,.0f} s.")
     write(out)
     if failed:
@@ -149,27 +152,30 @@ def ablations(
     seed: Seed = 0,
     queries: Queries = 10,
     cache: CacheFolder = None,
+    device: DeviceName = None,
     json: AsJson = False,
 ) -> None:
     """Train the five models of Table 4, on seen and on unseen photos, and print them beside the paper's numbers."""
     require_torch()
     from sketchhash import datasets
+    from sketchhash.devices import using
     from sketchhash.paper import ablation_plan
     from sketchhash.paper.ablations import ablation_table, run_ablations
 
     entries = ablation_plan(_code_lengths([bits])[0], repeats, _code_lengths(length or ()))
-    results = list(
-        run_ablations(
-            datasets.open_dataset(data, photos),
-            out,
-            entries,
-            recipe=recipe,
-            seed=seed,
-            queries=queries,
-            cache=cache or user_cache(),
-            progress=TrainingProgress(),
+    with using(device):
+        results = list(
+            run_ablations(
+                datasets.open_dataset(data, photos),
+                out,
+                entries,
+                recipe=recipe,
+                seed=seed,
+                queries=queries,
+                cache=cache or user_cache(),
+                progress=TrainingProgress(),
+            )
         )
-    )
     if json:
         print_json([asdict(result) for result in results])
     else:
@@ -207,10 +213,12 @@ def heads(
     ] = None,
     recipe: Annotated[str, typer.Option(help="DSH's recipe, with frozen trunks and one view of a picture.")] = "heads",
     cache: CacheFolder = None,
+    device: DeviceName = None,
 ) -> None:
     """Compare all methods on the features of DSH's own trunks; Ctrl-C and again at any time."""
     require_torch()
     from sketchhash import datasets
+    from sketchhash.devices import using
     from sketchhash.dsh.recipe import load_recipe
     from sketchhash.paper.heads import HeadRecords
     from sketchhash.paper.heads.bench import HeadBench, Task
@@ -228,12 +236,13 @@ def heads(
     else:
         splits = [draw_head_split(dataset, kept_out, validation, seed) for seed in range(seeds)]
     taught_on = splits[0] if unseen_category and model is None else kept_out
-    bench = HeadBench(dataset, load_recipe(recipe), taught_on, model, cache or user_cache(), TrainingProgress())
     tasks = [Task.of(split, dataset) for split in splits]
     names = [name for name in head_names() if not method or name in method]
     given = HeadRecords(choices).choices() if choices else None
-    for outcome in run_heads(bench, tasks, names, _code_lengths(bits or _BITS), out, given, untuned or ()):
-        say(_head_line(outcome))
+    with using(device):
+        bench = HeadBench(dataset, load_recipe(recipe), taught_on, model, cache or user_cache(), TrainingProgress())
+        for outcome in run_heads(bench, tasks, names, _code_lengths(bits or _BITS), out, given, untuned or ()):
+            say(_head_line(outcome))
     write(out)
 
 

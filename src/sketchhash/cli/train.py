@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, say, write
-from sketchhash.cli.options import CacheFolder, CardNotes, DatasetFolder, MoreDatasets, PhotosFolder
+from sketchhash.cli.options import CacheFolder, CardNotes, DatasetFolder, DeviceName, MoreDatasets, PhotosFolder
 from sketchhash.errors import require_torch
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def train(
     notes: CardNotes = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in OUT.run.")] = False,
     cache: CacheFolder = None,
+    device: DeviceName = None,
 ) -> None:
     """Train Deep Sketch Hashing and write a model folder; Ctrl-C and --resume at any time."""
     require_torch()
@@ -76,6 +77,7 @@ def train(
         notes=notes,
         resume=resume,
         cache=cache,
+        device=device,
         progress=TrainingProgress(),
     )
     if trained.is_first_process:

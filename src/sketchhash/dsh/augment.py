@@ -1,8 +1,9 @@
 """Random changes that leave what is drawn or shown the same.
 
 People draw at any place, size and slant, with an unsteady hand and thick or thin pens, and leave things out; photos
-are framed at will. `augment_ink` and `augment_photos` take batches of pixels from 0 to 255 on the processor, where
-their generator draws, and return floats of the same range; `redraw` changes strokes before they become pixels.
+are framed at will. `augment_ink` and `augment_photos` take batches of pixels from 0 to 255 on any device, and return
+floats of the same range there; their generator draws on the processor. `redraw` changes strokes before they become
+pixels.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def augment_ink(ink: Tensor, generator: Generator) -> Tensor:
 def augment_photos(photos: Tensor, generator: Generator) -> Tensor:
     """Reframe, mirror and relight photos ``(n, 3, side, side)``."""
     warped = _warp(photos.float(), generator, turn=0.1, scales=(0.65, 1.05), slant=0.05, shift=0.1, wobble=0)
-    contrast = _uniform((len(photos), 1, 1, 1), 0.75, 1.25, generator)
-    light = _uniform((len(photos), 3, 1, 1), -16, 16, generator)
+    contrast = _uniform((len(photos), 1, 1, 1), 0.75, 1.25, generator).to(photos.device)
+    light = _uniform((len(photos), 3, 1, 1), -16, 16, generator).to(photos.device)
     return ((warped - 127) * contrast + 127 + light).clamp(0, 255)
 
 
@@ -124,10 +125,11 @@ def _warp(
     maps[:, 1, 0] = scale * mirror * angle.sin()
     maps[:, 1, 1] = scale * angle.cos()
     maps[:, :, 2] = _uniform((count, 2), -shift, shift, generator)
-    grid = functional.affine_grid(maps, list(pictures.shape), align_corners=False)
+    grid = functional.affine_grid(maps.to(pictures.device), list(pictures.shape), align_corners=False)
     if wobble:
         # Points of a coarse net move on their own, and the paper between them follows smoothly.
         bends = torch.randn((count, 2, _WOBBLE_POINTS, _WOBBLE_POINTS), generator=generator) * wobble
+        bends = bends.to(pictures.device)
         bends = functional.interpolate(bends, size=pictures.shape[-2:], mode="bicubic", align_corners=True)
         grid = grid + bends.permute(0, 2, 3, 1)
     # Photos go on beyond their border as their edge does; ink was inverted, so beyond a sheet there is paper.
@@ -137,7 +139,7 @@ def _warp(
 
 def _change_pen(ink: Tensor, generator: Generator) -> Tensor:
     """Draw a quarter of the sheets with a thicker pen."""
-    pen = torch.rand(len(ink), 1, 1, 1, generator=generator)
+    pen = torch.rand(len(ink), 1, 1, 1, generator=generator).to(ink.device)
     thick = -functional.max_pool2d(-ink, 3, stride=1, padding=1)
     return torch.where(pen < 1 / 4, thick, ink)
 
@@ -146,9 +148,9 @@ def _rub_out(ink: Tensor, generator: Generator) -> Tensor:
     """Leave a square spot of a third of the sheets blank, as if something had not been drawn yet."""
     count, side = len(ink), ink.shape[-1]
     half = _uniform((count, 1, 1, 1), 0.05, 0.16, generator)
-    half = half * (torch.rand((count, 1, 1, 1), generator=generator) < 1 / 3)
-    centre = _uniform((count, 2, 1, 1), 0.1, 0.9, generator)
-    place = (torch.arange(side) + 0.5) / side
+    half = (half * (torch.rand((count, 1, 1, 1), generator=generator) < 1 / 3)).to(ink.device)
+    centre = _uniform((count, 2, 1, 1), 0.1, 0.9, generator).to(ink.device)
+    place = (torch.arange(side, device=ink.device) + 0.5) / side
     inside = ((place.view(1, 1, -1, 1) - centre[:, :1]).abs() < half) & (
         (place.view(1, 1, 1, -1) - centre[:, 1:]).abs() < half
     )

@@ -24,10 +24,10 @@ from torch import Tensor
 
 from sketchhash.datasets import Dataset, Item, collection, photo_pixels, sketch_ink
 from sketchhash.datasets.quickdraw import QuickDrawing
+from sketchhash.devices import device
 from sketchhash.dsh.augment import augment_ink, augment_photos, redraw
 from sketchhash.dsh.checkpoints import read_array, write_array
 from sketchhash.dsh.networks import HashNetwork, Net, NetworkSpec
-from sketchhash.dsh.optimisation import device
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Recipe
 from sketchhash.dsh.sources import (

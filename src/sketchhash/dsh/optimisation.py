@@ -13,6 +13,7 @@ import torch
 from torch import Generator, Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from sketchhash.devices import device
 from sketchhash.dsh.recipe import Steps
 from sketchhash.errors import TrainingDiverged
 
@@ -127,6 +128,8 @@ class Processes:
 
     def mean(self, value: float) -> float:
         """Average a number over the processes."""
+        if self.count == 1:
+            return value
         return float(self.joined(torch.tensor(value, dtype=torch.float64, device=device()))) / self.count
 
     def wrap(self, module: nn.Module) -> nn.Module:
@@ -176,7 +179,7 @@ def started() -> Iterator[Processes]:
     if count == 1:
         yield Processes()
         return
-    if torch.cuda.is_available():
+    if device().type == "cuda":
         torch.cuda.set_device(device())
         distributed.init_process_group("nccl", timeout=_PATIENCE, device_id=device())
     else:
@@ -185,10 +188,3 @@ def started() -> Iterator[Processes]:
         yield Processes(distributed.get_rank(), count)
     finally:
         distributed.destroy_process_group()
-
-
-def device() -> torch.device:
-    """Return this process's device: its CUDA card when there is one, the processor otherwise."""
-    if torch.cuda.is_available():
-        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-    return torch.device("cpu")

@@ -20,10 +20,11 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from sketchhash.devices import device
 from sketchhash.dsh.backbones import EfficientNetLite
 from sketchhash.dsh.checkpoints import read_checkpoint, read_weights, write_checkpoint, write_weights
 from sketchhash.dsh.networks import Classifier, Net
-from sketchhash.dsh.optimisation import Descent, Processes, device, drawn, seeded_epoch, shuffled
+from sketchhash.dsh.optimisation import Descent, Processes, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Steps, without_additions
 from sketchhash.dsh.sources import Features, InputSet, Source, fused, weights_hash
@@ -67,7 +68,7 @@ def pretrain(
 def _mix(trunk: nn.Module, before: Mapping[str, Tensor], kept_share: float) -> None:
     """Move weights and batch statistics back towards those ``before``, by this share of the way; counts stay."""
     mixed = {
-        name: torch.lerp(value, before[name], kept_share) if value.is_floating_point() else value
+        name: torch.lerp(value, before[name].to(value.device), kept_share) if value.is_floating_point() else value
         for name, value in trunk.state_dict().items()
     }
     trunk.load_state_dict(mixed)

@@ -22,9 +22,9 @@ from torch import Generator, Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from sketchhash.datasets import Item
+from sketchhash.devices import device
 from sketchhash.dsh.checkpoints import read_array, write_parts
 from sketchhash.dsh.networks import Net
-from sketchhash.dsh.optimisation import device
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.tracing import traced_function
 from sketchhash.errors import DamagedState

@@ -28,11 +28,12 @@ from torch.nn import functional
 
 from sketchhash import words
 from sketchhash.datasets import Item, Partition
+from sketchhash.devices import device
 from sketchhash.dsh.discrete import random_codes, solve_basis, update_codes
 from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.networks import HashNetwork
 from sketchhash.dsh.objective import Problem, Samples, Terms, objective, orthogonal_similarity, paper_similarity
-from sketchhash.dsh.optimisation import Descent, Processes, device, drawn, seeded_epoch, shuffled
+from sketchhash.dsh.optimisation import Descent, Processes, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.pretraining import pretrain
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.prototypes import category_weights, virtual_photos

@@ -103,12 +103,13 @@ def frozen_features(trunk: nn.Module, pictures: Samples, read: Callable[[Samples
     import torch
 
     from sketchhash.baselines.deep.pictures import in_parts
+    from sketchhash.devices import on_device
 
     kept = torch.empty(2, len(pictures), features, dtype=torch.float16)
     done = 0
     with torch.no_grad():
         for some in in_parts(pictures):
-            pixels = read(some)
+            pixels = on_device(read(some))
             for variant, shown in enumerate((pixels, pixels.flip(-1))):
                 kept[variant, done : done + len(some)] = trunk(shown)
             done += len(some)

@@ -133,9 +133,12 @@ class ViewState:
         """Encode every row once with the network as it is."""
         import torch
 
+        from sketchhash.devices import on_device
+
         net.eval()
         rows = torch.cat(categories)
         labels = torch.arange(len(categories)).repeat_interleave(torch.tensor([len(some) for some in categories]))
+        labels = on_device(labels)
         with torch.no_grad():
             values = torch.cat([net(source.draw(some, generator)) for some in rows.split(_BATCH)])
         return cls(net, source, rows, labels, values, signs(values))
@@ -165,8 +168,8 @@ def batch_loss(fresh: Tensor, places: Tensor, learner: ViewState, other: ViewSta
 def similar_share(labels: Tensor, others: Tensor) -> float:
     """Return the share of all pairs that have the same label."""
     categories = int(max(labels.max(), others.max())) + 1
-    pairs = labels.bincount(minlength=categories) @ others.bincount(minlength=categories)
-    return pairs.item() / (len(labels) * len(others))
+    pairs = labels.bincount(minlength=categories) * others.bincount(minlength=categories)
+    return pairs.sum().item() / (len(labels) * len(others))
 
 
 def imbalance(fresh: Tensor, count: int) -> Tensor:

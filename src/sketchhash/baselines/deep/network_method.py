@@ -65,12 +65,13 @@ class NetworkMethod(ABC):
         """Train the networks and return the loss at each step."""
 
     def fit(self, views: Views) -> Self:
-        """Train new networks; all randomness comes from the seed."""
+        """Train new networks on the device; all randomness comes from the seed."""
         require("torch", "train")
         from sketchhash.baselines.deep.training import seeded
+        from sketchhash.devices import device
 
         with seeded(self.seed) as generator:
-            network = _channels_last(self.build())
+            network = _channels_last(self.build()).to(device())
             self.losses = self.learn(network, views, generator)
         self._network = network.eval()
         return self
@@ -86,12 +87,12 @@ class NetworkMethod(ABC):
     def encode_photos(self, photos: Samples) -> Matrix:
         """Embed photos: ``(n, size)``."""
         branch = self._fitted().photos
-        return self._encode(photos, lambda some: branch(self.read_photos(some)))
+        return self._encode(photos, lambda some: branch(_beside(branch, self.read_photos(some))))
 
     def encode_sketches(self, sketches: Samples) -> Matrix:
         """Embed sketches: ``(n, size)``."""
         branch = self._fitted().sketches
-        return self._encode(sketches, lambda some: branch(self.read_sketches(some)))
+        return self._encode(sketches, lambda some: branch(_beside(branch, self.read_sketches(some))))
 
     def state(self) -> Mapping[str, NDArray[np.generic]]:
         """Return all weights; those that both views share once, under the photos' name."""
@@ -101,9 +102,10 @@ class NetworkMethod(ABC):
         """Load what `state` returned."""
         torch = require("torch", "train")
         from sketchhash.baselines.deep.training import seeded
+        from sketchhash.devices import device
 
         with seeded(self.seed):
-            network = _channels_last(self.build())
+            network = _channels_last(self.build()).to(device())
         tensors = _tensors(network)
         found = {name: array.shape for name, array in state.items()}
         if found != {name: tuple(tensor.shape) for name, tensor in tensors.items()}:
@@ -130,7 +132,7 @@ class NetworkMethod(ABC):
 
         with torch.inference_mode():
             parts = [embed(some) for some in in_parts(pictures)]
-        values: Matrix = torch.cat(parts).double().numpy() if parts else np.empty((0, self.size))
+        values: Matrix = torch.cat(parts).cpu().double().numpy() if parts else np.empty((0, self.size))
         return values
 
 
@@ -153,6 +155,11 @@ class LineMethod(NetworkMethod):
         from sketchhash.baselines.deep.pictures import read_ink
 
         return read_ink(sketches, self.ink_side)
+
+
+def _beside(branch: nn.Module, values: Tensor) -> Tensor:
+    """Copy values to where a branch was learned."""
+    return values.to(next(branch.parameters()).device)
 
 
 def _channels_last(network: Branches) -> Branches:

@@ -86,7 +86,8 @@ class Colour(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Standardise ``(n, 3, side, side)``, or ``(n, 1, side, side)``, of 0–255."""
-        return _channels_last((pixels.float() - _IMAGENET_MEAN) / _IMAGENET_DEVIATION)
+        mean, deviation = (values.to(pixels.device) for values in (_IMAGENET_MEAN, _IMAGENET_DEVIATION))
+        return _channels_last((pixels.float() - mean) / deviation)
 
 
 def shape_net(size: int) -> nn.Sequential:

@@ -62,7 +62,8 @@ def augment(pictures: Tensor, generator: Generator) -> Tensor:
         [scale * mirror * angle.cos(), -scale * angle.sin(), scale * mirror * angle.sin(), scale * angle.cos()], dim=1
     ).view(count, 2, 2)
     shifts = _uniform((count, 2, 1), -_SHIFT, _SHIFT, generator)
-    grid = functional.affine_grid(torch.cat([maps, shifts], dim=2), list(pictures.shape), align_corners=False)
+    affine = torch.cat([maps, shifts], dim=2).to(pictures.device)
+    grid = functional.affine_grid(affine, list(pictures.shape), align_corners=False)
     beyond = "zeros" if pictures.shape[1] == 1 else "border"
     return _PAPER - functional.grid_sample(_PAPER - pictures.float(), grid, padding_mode=beyond, align_corners=False)
 

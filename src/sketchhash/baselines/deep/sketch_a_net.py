@@ -69,10 +69,11 @@ class SketchANet(LineMethod):
 
         from sketchhash.baselines.deep.pictures import augment
         from sketchhash.baselines.deep.training import TrainingLoop
+        from sketchhash.devices import on_device
 
         ink = self.read_sketches(views.sketches)
         categories, numbers = np.unique(views.sketch_labels, return_inverse=True)
-        labels = torch.from_numpy(numbers)
+        labels = on_device(torch.from_numpy(numbers))
         last = nn.Linear(self.size, len(categories))
         classifier = nn.Sequential(network.sketches, nn.Dropout(_DROPOUT), last)
         batches = max(1, len(ink) // _BATCH)
@@ -82,7 +83,7 @@ class SketchANet(LineMethod):
             if not waiting:
                 waiting.extend(torch.randperm(len(ink), generator=generator).tensor_split(batches))
             rows = waiting.pop()
-            scores = classifier(augment(ink[rows], generator))
+            scores = classifier(augment(on_device(ink[rows]), generator))
             return functional.cross_entropy(scores, labels[rows], label_smoothing=_LABEL_SMOOTHING)
 
         losses = TrainingLoop(self.epochs).run(classifier, batches, loss)

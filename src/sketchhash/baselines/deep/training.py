@@ -30,6 +30,7 @@ from torch.nn import functional
 from sketchhash.baselines.deep.networks import Branches
 from sketchhash.baselines.deep.pictures import augment
 from sketchhash.baselines.method import Views
+from sketchhash.devices import device, on_device
 from sketchhash.errors import BadArgument
 
 _CATEGORIES = 16  # in a batch
@@ -96,7 +97,7 @@ class AugmentedPixels:
 
     def draw(self, rows: Tensor, generator: Generator) -> Tensor:
         """Return pixels from 0 to 255."""
-        return augment(self.pixels[rows], generator)
+        return augment(on_device(self.pixels[rows]), generator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,8 @@ class CachedFeatures:
 
     def draw(self, rows: Tensor, generator: Generator) -> Tensor:
         """Return a random variant of each row."""
-        return self.features[torch.randint(len(self.features), (len(rows),), generator=generator), rows].float()
+        variants = torch.randint(len(self.features), (len(rows),), generator=generator)
+        return on_device(self.features[variants, rows]).float()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +122,12 @@ class Loader:
     generator: Generator
 
     def draw(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return photos, sketches and the labels of both."""
+        """Return photos, sketches and the labels of both, on the device."""
         batch = self.sampler.draw(self.generator)
         return (
             self.photos.draw(batch.photos, self.generator),
             self.sketches.draw(batch.sketches, self.generator),
-            batch.labels,
+            on_device(batch.labels),
         )
 
 
@@ -171,7 +173,8 @@ class TrainingLoop:
     weight_decay: float = 0.02
 
     def run(self, module: nn.Module, steps_per_epoch: int, loss: Callable[[], Tensor]) -> list[float]:
-        """Minimise ``loss``, which draws a batch at each call; return its value at each step."""
+        """Minimise ``loss``, which draws a batch at each call, on the device; return its value at each step."""
+        module.to(device())
         optimiser = torch.optim.AdamW(module.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
         module.train()
         steps = self.epochs * steps_per_epoch
@@ -212,7 +215,8 @@ def seeded(seed: int) -> Iterator[Generator]:
 
     The global generator's state is restored afterwards.
     """
-    with torch.random.fork_rng(devices=[]):
+    where = device()
+    with torch.random.fork_rng(devices=[where] if where.type == "cuda" else []):
         torch.manual_seed(seed)
         yield Generator().manual_seed(seed)
 

@@ -75,7 +75,7 @@ class FeatureNetworks(NetworkMethod):
         import torch
 
         with torch.inference_mode():
-            values: Matrix = embed(features_of(pictures)).double().numpy()
+            values: Matrix = embed(features_of(pictures)).cpu().double().numpy()
         return values
 
 
@@ -100,14 +100,15 @@ class FeatureHeads(FeatureNetworks):
         """Minimise the loss of batches with some photos and sketches of some categories."""
         from torch import nn
 
-        from sketchhash.baselines.deep.training import CategorySampler, TrainingLoop
+        from sketchhash.baselines.deep.training import Batch, CategorySampler, TrainingLoop
+        from sketchhash.devices import on_device
 
         sampler = CategorySampler.of(views)
-        photos, sketches = self.read_photos(views.photos), self.read_sketches(views.sketches)
+        photos, sketches = map(on_device, (self.read_photos(views.photos), self.read_sketches(views.sketches)))
         more, batch_loss = self.lesson(views)
 
         def loss() -> Tensor:
-            batch = sampler.draw(generator)
+            batch = Batch(*map(on_device, sampler.draw(generator)))
             photo_values, sketch_values = network(photos[batch.photos], sketches[batch.sketches])
             return batch_loss(photo_values, sketch_values, batch)
 

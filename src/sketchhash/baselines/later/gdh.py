@@ -67,10 +67,12 @@ class DomainMigration(FeatureNetworks):
         from torch.nn import functional
 
         from sketchhash.baselines.deep.training import CategorySampler, TrainingLoop
+        from sketchhash.devices import on_device
 
         sampler = CategorySampler.of(views)
-        photo_features, sketch_features = self.read_photos(views.photos), self.read_sketches(views.sketches)
-        codes = torch.randint(0, 2, (len(sampler.photos), self.size), generator=generator) * 2.0 - 1
+        photo_features = on_device(self.read_photos(views.photos))
+        sketch_features = on_device(self.read_sketches(views.sketches))
+        codes = on_device(torch.randint(0, 2, (len(sampler.photos), self.size), generator=generator) * 2.0 - 1)
         of_photos, of_sketches = (cast("Any", branch) for branch in (network.photos, network.sketches))
         photo_width, sketch_width = self._widths
         back = _two_layers(photo_width, self.hidden, sketch_width)
@@ -130,7 +132,7 @@ def _judged(judge: nn.Module, real: Tensor, made: Tensor) -> Tensor:
     from torch.nn import functional
 
     verdicts = judge(torch.cat([real.detach(), reversed_gradient(made)]))[:, 0]
-    truth = torch.cat([torch.ones(len(real)), torch.zeros(len(made))])
+    truth = torch.cat([torch.ones(len(real)), torch.zeros(len(made))]).to(verdicts.device)
     return functional.binary_cross_entropy_with_logits(verdicts, truth)
 
 

@@ -47,6 +47,8 @@ class KnowledgePreservation(FeatureHeads):
         from torch import nn
         from torch.nn import functional
 
+        from sketchhash.devices import on_device
+
         shared = np.intersect1d(views.photo_labels, views.sketch_labels)
         categories, said = nn.Linear(self.size, len(shared)), views.photo_classes
 
@@ -61,7 +63,9 @@ class KnowledgePreservation(FeatureHeads):
             raise BadArgument(f"There are {len(said)} opinions of {len(views.photo_labels)} photos.")
         classes = nn.Linear(self.size, said.shape[1])
         means = np.stack([said[views.photo_labels == label].mean(axis=0) for label in shared])
-        of_photos, of_categories = (torch.from_numpy(np.asarray(some, dtype=np.float32)) for some in (said, means))
+        of_photos, of_categories = (
+            on_device(torch.from_numpy(np.asarray(some, dtype=np.float32))) for some in (said, means)
+        )
 
         def loss(photos: Tensor, sketches: Tensor, batch: Batch) -> Tensor:
             targets = torch.cat([of_photos[batch.photos], of_categories[batch.labels]])
