@@ -312,6 +312,7 @@ def train(
     resume: bool = False,
     cache: str | Path | None = None,
     device: str | None = None,
+    keep_pixels: bool = False,
     progress: Progress | None = None,
 ) -> Trained:
     """Train Deep Sketch Hashing on a dataset and write a model folder.
@@ -328,6 +329,7 @@ def train(
         resume: Continue the run in ``OUT.run``.
         cache: Where token maps, features and pre-trained networks are kept; by default the user's cache folder.
         device: Where to compute: ``cpu``, ``cuda``, ``cuda:1`` or ``mps``; by default on CUDA if there is any.
+        keep_pixels: Keep resized photos in the cache, for recipes that train all weights.
         progress: Shows stages and epochs.
     """
     require_torch()
@@ -343,7 +345,8 @@ def train(
     collections = datasets.as_datasets(data)
     dataset = datasets.join(collections)
     drawn = split or datasets.draw_joined_split(collections, seed=seed)
-    job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed, start=Path(start) if start else None)
+    begun_from = Path(start) if start else None
+    job = runs.Job(dataset, drawn, load_recipe(recipe), bits, seed, start=begun_from, keep_pixels=keep_pixels)
     card = export.describe(job, export.read_notes(Path(notes)) if notes else None)
     with using(device), optimisation.started() as group:
         shown = progress if progress is not None and group.is_first else Silent()

@@ -57,6 +57,13 @@ DeviceName = Annotated[
         help="Where to compute: cpu, cuda, cuda:1, mps.  [default: cuda if there is one, else cpu]",
     ),
 ]
+KeepPixels = Annotated[
+    bool,
+    typer.Option(
+        "--keep-pixels",
+        help="Keep resized photos in the cache, for recipes that train all weights: 195 kB a photo for 'paper'.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, complain, print_json, say, write
-from sketchhash.cli.options import AsJson, CacheFolder, DatasetFolder, DeviceName, MoreDatasets, PhotosFolder
+from sketchhash.cli.options import (
+    AsJson,
+    CacheFolder,
+    DatasetFolder,
+    DeviceName,
+    KeepPixels,
+    MoreDatasets,
+    PhotosFolder,
+)
 from sketchhash.errors import BadArgument, require_torch
 from sketchhash.files import user_cache
 
@@ -69,6 +77,7 @@ def run(
     seed: Seed = 0,
     cache: CacheFolder = None,
     device: DeviceName = None,
+    keep_pixels: KeepPixels = False,
     listed: Annotated[
         bool, typer.Option("--list", help="List the methods and exit.", callback=_list_methods, is_eager=True)
     ] = False,
@@ -83,7 +92,7 @@ def run(
 
     entries = plan(method or None, _code_lengths(bits or _BITS), *_code_lengths([ablation_bits]))
     dataset = limit_photos(datasets.open_dataset(data, photos), most)
-    bench = Workbench(dataset, protocol, recipe, seed, queries, cache or user_cache(), TrainingProgress())
+    bench = Workbench(dataset, protocol, recipe, seed, queries, cache or user_cache(), TrainingProgress(), keep_pixels)
     with using(device):
         outcomes = run_entries(bench, out, entries)
         say(
@@ -153,6 +162,7 @@ def ablations(
     queries: Queries = 10,
     cache: CacheFolder = None,
     device: DeviceName = None,
+    keep_pixels: KeepPixels = False,
     json: AsJson = False,
 ) -> None:
     """Train the five models of Table 4, on seen and on unseen photos, and print them beside the paper's numbers."""
@@ -174,6 +184,7 @@ def ablations(
                 queries=queries,
                 cache=cache or user_cache(),
                 progress=TrainingProgress(),
+                keep_pixels=keep_pixels,
             )
         )
     if json:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchhash.cli.console import TrainingProgress, say, write
-from sketchhash.cli.options import CacheFolder, CardNotes, DatasetFolder, DeviceName, MoreDatasets, PhotosFolder
+from sketchhash.cli.options import (
+    CacheFolder,
+    CardNotes,
+    DatasetFolder,
+    DeviceName,
+    KeepPixels,
+    MoreDatasets,
+    PhotosFolder,
+)
 from sketchhash.errors import require_torch
 
 if TYPE_CHECKING:
@@ -54,6 +62,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in OUT.run.")] = False,
     cache: CacheFolder = None,
     device: DeviceName = None,
+    keep_pixels: KeepPixels = False,
 ) -> None:
     """Train Deep Sketch Hashing and write a model folder; Ctrl-C and --resume at any time."""
     require_torch()
@@ -78,6 +87,7 @@ def train(
         resume=resume,
         cache=cache,
         device=device,
+        keep_pixels=keep_pixels,
         progress=TrainingProgress(),
     )
     if trained.is_first_process:

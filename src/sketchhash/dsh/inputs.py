@@ -27,7 +27,9 @@ from sketchhash.datasets.quickdraw import QuickDrawing
 from sketchhash.devices import device
 from sketchhash.dsh.augment import augment_ink, augment_photos, redraw
 from sketchhash.dsh.checkpoints import read_array, write_array
+from sketchhash.dsh.loading import ReadAhead
 from sketchhash.dsh.networks import HashNetwork, Net, NetworkSpec
+from sketchhash.dsh.pixels import Kept, PixelFile, check_room
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Recipe
 from sketchhash.dsh.sources import (
@@ -64,26 +66,36 @@ class NetworkInputs:
         seed: int,
         cache: Path,
         progress: Progress,
+        keep_pixels: bool = False,
     ) -> None:
-        """Set up for one network; nothing is read yet."""
+        """Set up for one network; nothing is read yet.
+
+        With ``keep_pixels``, photos and token maps that a network learns from as pixels are kept on disk so (`pixels`).
+        """
         self.dataset, self.network, self.recipe, self.progress = dataset, network, recipe, progress
         self.reader = Reader.for_network(network.spec, recipe.detector, cache)
         self.store = FeatureStore(cache / "features", seed, progress)
         self.ink_folder = cache / "sketches"
+        self.pixel_folder = cache / "pixels" if keep_pixels and not recipe.frozen_trunks else None
         self._tables: dict[Kind, _Table] = {}
+        self._kept: dict[Kind, Tensor] = {}
 
     def prepare_photos(self) -> None:
         """Read all photos before anything else, and make their token maps if any network looks at them.
 
         An unreadable photo shows now, not hours later.
         """
-        photos = self.dataset.photos
+        photos, files = self.dataset.photos, self._pixel_files()
+        if self.pixel_folder is not None:
+            check_room(self.pixel_folder, list(files.values()))
         if self.network.spec.branches.has_tokens:
             with self.progress.stage("sketch-tokens of photos", len(photos)) as advance:
                 self.reader.prepare_tokens(photos, advance)
         else:
             with self.progress.stage("reading photos", len(photos)) as advance:
                 self.reader.check_photos(photos, advance)
+        for kind in files:
+            self._pixels(kind)
 
     def pretraining_sketches(self, items: Sequence[Item]) -> InputSet:
         """Show sketches as pixels, to pre-train C2 on."""
@@ -140,35 +152,64 @@ class NetworkInputs:
         """Compute F₁ of photos: ``(n, bits)``."""
         if not items:
             return self._no_values()
-        photos, tokens, network = self.photos(items), self.tokens(items), self.network
+        network = self.network
         encode = network.photo_values if self.recipe.frozen_trunks else network.encode_photos
-
-        def values(rows: Tensor) -> Tensor:
-            return encode(photos.batch(rows, None).to(device()), tokens.batch(rows, None).to(device()))
-
-        return self._in_batches(values, len(items))
+        return self._in_batches(encode, [self.photos(items), self.tokens(items)], len(items))
 
     def sketch_values(self, items: Sequence[Item]) -> NDArray[np.float32]:
         """Compute F₂ of sketches: ``(n, bits)``."""
         if not items:
             return self._no_values()
-        sketches, network = self.sketches(items), self.network
+        network = self.network
         encode = network.sketch_values if self.recipe.frozen_trunks else network.encode_sketches
-        return self._in_batches(lambda rows: encode(sketches.batch(rows, None).to(device())), len(items))
+        return self._in_batches(encode, [self.sketches(items)], len(items))
 
-    def _in_batches(self, values: Callable[[Tensor], Tensor], count: int) -> NDArray[np.float32]:
+    def _in_batches(self, encode: Callable[..., Tensor], sources: Sequence[Source], count: int) -> NDArray[np.float32]:
         self.network.eval().to(device())
+
+        def read(rows: Tensor) -> list[Tensor]:
+            return [source.batch(rows, None).to(device()) for source in sources]
+
+        batches = ReadAhead(torch.arange(count).split(_BATCH), read)
         with torch.inference_mode():
-            return np.concatenate([values(rows).cpu().numpy() for rows in torch.arange(count).split(_BATCH)])
+            return np.concatenate([encode(*batch).cpu().numpy() for batch in batches])
 
     def _no_values(self) -> NDArray[np.float32]:
         return np.empty((0, self.network.spec.bits), dtype=np.float32)
 
     def _photo_pictures(self, items: Sequence[Item]) -> Source:
+        if self.pixel_folder is not None:
+            return Kept(self._pixels(Kind.PHOTOS), self._photo_rows(items), augment_photos)
         return Pictures(items, self.reader.photos, augment_photos)
 
     def _token_pictures(self, items: Sequence[Item]) -> Source:
+        if self.pixel_folder is not None:
+            return Kept(self._pixels(Kind.TOKENS), self._photo_rows(items), augment_ink)
         return Pictures(items, self.reader.tokens, augment_ink)
+
+    def _pixel_files(self) -> dict[Kind, PixelFile]:
+        """Return the files of kept pixels of all that the network looks at; none if pixels are not kept."""
+        if self.pixel_folder is None:
+            return {}
+        spec, reader, items = self.network.spec, self.reader, self.dataset.photos
+        shapes: dict[Kind, tuple[tuple[int, ...], Callable[[Sequence[Item]], NDArray[np.uint8]]]] = {}
+        if spec.branches.has_photos:
+            shapes[Kind.PHOTOS] = (3, spec.photo_side, spec.photo_side), reader.photos
+        if spec.branches.has_tokens:
+            shapes[Kind.TOKENS] = (1, spec.ink_side, spec.ink_side), reader.tokens
+        return {
+            kind: PixelFile(self.pixel_folder / f"{kind}-{reader.fingerprint(kind, items)[:32]}.npy", items, *how)
+            for kind, how in shapes.items()
+        }
+
+    def _pixels(self, kind: Kind) -> Tensor:
+        if kind not in self._kept:
+            self._kept[kind] = self._pixel_files()[kind].open(kind, self.progress)
+        return self._kept[kind]
+
+    def _photo_rows(self, items: Sequence[Item]) -> Tensor:
+        places = {photo.id: place for place, photo in enumerate(self.dataset.photos)}
+        return torch.tensor([places[item.id] for item in items], dtype=torch.long)
 
     def _contours(self, items: Sequence[Item]) -> Source:
         """Load token maps, in a second style too if the recipe asks for it."""

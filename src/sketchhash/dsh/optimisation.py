@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Generator, Tensor, distributed, nn
@@ -18,6 +18,19 @@ from sketchhash.dsh.recipe import Steps
 from sketchhash.errors import TrainingDiverged
 
 Batch = TypeVar("Batch")
+Read = TypeVar("Read", covariant=True)
+
+
+class Batches(Protocol[Read]):
+    """The batches of an epoch."""
+
+    def __len__(self) -> int:
+        """Count them."""
+        ...
+
+    def __iter__(self) -> Iterator[Read]:
+        """Read one after the other."""
+        ...
 
 
 class Descent:
@@ -41,7 +54,7 @@ class Descent:
         )
 
     def epoch(
-        self, number: int, batches: Sequence[Batch], loss: Callable[[Batch], Tensor], advance: Callable[[], None]
+        self, number: int, batches: Batches[Batch], loss: Callable[[Batch], Tensor], advance: Callable[[], None]
     ) -> float:
         """Take one step a batch and return the mean loss; ``number`` counts epochs from 0.
 

@@ -14,6 +14,7 @@ from copy import deepcopy
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor, nn
@@ -23,6 +24,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from sketchhash.devices import device
 from sketchhash.dsh.backbones import EfficientNetLite
 from sketchhash.dsh.checkpoints import read_checkpoint, read_weights, write_checkpoint, write_weights
+from sketchhash.dsh.loading import ReadAhead
 from sketchhash.dsh.networks import Classifier, Net
 from sketchhash.dsh.optimisation import Descent, Processes, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.progress import Progress
@@ -122,7 +124,7 @@ def _train(
         teacher.reduces = epoch < steps.reduced_epochs
         with seeded_epoch(seed, stage, epoch, processes) as generator:
             batches = batches_of(generator)
-            loss = partial(_shared_loss, wrapped, processes, processes.own(generator))
+            reading = ReadAhead(batches, partial(teacher.read, processes, processes.own(generator)))
             with progress.stage(f"{stage}, epoch {epoch + 1} of {steps.epochs}", len(batches)) as advance:
 
                 def after_step(advance: Callable[[], None] = advance) -> None:
@@ -130,7 +132,7 @@ def _train(
                         averaged.update_parameters(classifier)
                     advance()
 
-                mean = processes.mean(descent.epoch(epoch, batches, loss, after_step))
+                mean = processes.mean(descent.epoch(epoch, reading, partial(_shared_loss, wrapped), after_step))
         progress.report({"stage": stage, "epoch": epoch + 1, "loss": mean})
         if processes.is_first:
             state = {
@@ -161,9 +163,9 @@ def _teach_scores(
     teacher.reduces = teacher.steps.reduced_epochs > 0
     wrapped = processes.wrap(teacher)
     descent = Descent(wrapped, replace(teacher.steps, epochs=1))
-    loss = partial(_shared_loss, wrapped, processes, processes.own(generator))
+    reading = ReadAhead(batches, partial(teacher.read, processes, processes.own(generator)))
     with progress.stage(f"{stage}, scores alone", len(batches)) as advance:
-        descent.epoch(0, batches, loss, advance)
+        descent.epoch(0, reading, partial(_shared_loss, wrapped), advance)
     for weights in learning:
         weights.requires_grad_(True)
 
@@ -208,11 +210,18 @@ def _chances(inputs: InputSet) -> Tensor:
     return torch.tensor(sizes, dtype=torch.float64).rsqrt()
 
 
-def _shared_loss(teacher: nn.Module, processes: Processes, generator: Generator, rows: Tensor) -> Tensor:
+class _Shown(NamedTuple):
+    """This process's rows of a batch and their pictures, and how much its loss weighs among the processes'."""
+
+    rows: Tensor
+    pictures: Tensor
+    weight: float
+
+
+def _shared_loss(teacher: nn.Module, shown: _Shown) -> Tensor:
     """Return this process's part of a batch's loss; averaged over the processes, it is the whole."""
-    mine = processes.share(rows)
-    value: Tensor = teacher(mine, generator)
-    return value * (processes.count * len(mine) / len(rows))
+    value: Tensor = teacher(shown.rows, shown.pictures)
+    return value * shown.weight
 
 
 class _Teacher(nn.Module):
@@ -232,8 +241,12 @@ class _Teacher(nn.Module):
         self.image_targets = None if image_targets is None else image_targets.to(labels.device)
         self.reduces = False
 
-    def forward(self, rows: Tensor, generator: Generator) -> Tensor:
-        batch = self.source.batch(rows, generator).to(self.labels.device)
+    def read(self, processes: Processes, generator: Generator, rows: Tensor) -> _Shown:
+        mine = processes.share(rows)
+        pictures = self.source.batch(mine, generator).to(self.labels.device)
+        return _Shown(mine, pictures, processes.count * len(mine) / len(rows))
+
+    def forward(self, rows: Tensor, batch: Tensor) -> Tensor:
         if isinstance(self.source, Features):
             pool3 = batch
         else:

@@ -35,7 +35,8 @@ class Job:
     """What to train, and on what.
 
     A ``repeat`` above 0 is the same job with other random numbers in Algorithm 1 alone: it starts from the same split
-    and the same pre-trained nets. With ``start``, a model folder, C2 learns on from that model's sketch net.
+    and the same pre-trained nets. With ``start``, a model folder, C2 learns on from that model's sketch net. With
+    ``keep_pixels``, pixels of photos are kept on disk (`pixels`), which changes nothing but the time it takes.
     """
 
     dataset: Dataset
@@ -45,6 +46,7 @@ class Job:
     seed: int = 0
     repeat: int = 0
     start: Path | None = None
+    keep_pixels: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a code length that cannot be packed into bytes."""

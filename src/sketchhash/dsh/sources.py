@@ -22,7 +22,7 @@ from torch import Generator, Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from sketchhash.datasets import Item
-from sketchhash.devices import device
+from sketchhash.devices import device, on_device
 from sketchhash.dsh.checkpoints import read_array, write_parts
 from sketchhash.dsh.networks import Net
 from sketchhash.dsh.progress import Progress
@@ -43,7 +43,7 @@ class Kind(StrEnum):
 
 
 class Source(Protocol):
-    """Items of one kind that can be asked for by row."""
+    """Items of one kind that can be asked for by row; pixels come on the device, where they are augmented."""
 
     def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
         """Return these rows: augmented at random, or as they are when ``generator`` is None."""
@@ -60,7 +60,7 @@ class Pictures:
 
     def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
         """Read these rows."""
-        pixels = torch.from_numpy(self.read([self.items[row] for row in rows.tolist()]))
+        pixels = on_device(torch.from_numpy(self.read([self.items[row] for row in rows.tolist()])))
         return pixels if generator is None else self.augment(pixels, generator)
 
 
@@ -73,7 +73,8 @@ class Loaded:
 
     def batch(self, rows: Tensor, generator: Generator | None) -> Tensor:
         """Pick these rows."""
-        return self.pixels[rows] if generator is None else self.augment(self.pixels[rows], generator)
+        pixels = on_device(self.pixels[rows])
+        return pixels if generator is None else self.augment(pixels, generator)
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,10 @@ class Redrawn:
         """Pick these rows, each in a picture of its own."""
         first = self.starts[rows]
         if generator is None:
-            return self.pixels[first]
+            return on_device(self.pixels[first])
         count = self.starts[rows + 1] - first
         other = (torch.rand(len(rows), generator=generator) * count).long()
-        return self.augment(self.pixels[first + other], generator)
+        return self.augment(on_device(self.pixels[first + other]), generator)
 
 
 @dataclass(frozen=True)

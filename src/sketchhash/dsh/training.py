@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,6 +31,7 @@ from sketchhash.datasets import Item, Partition
 from sketchhash.devices import device
 from sketchhash.dsh.discrete import random_codes, solve_basis, update_codes
 from sketchhash.dsh.inputs import NetworkInputs
+from sketchhash.dsh.loading import ReadAhead
 from sketchhash.dsh.networks import HashNetwork
 from sketchhash.dsh.objective import Problem, Samples, Terms, objective, orthogonal_similarity, paper_similarity
 from sketchhash.dsh.optimisation import Descent, Processes, drawn, seeded_epoch, shuffled
@@ -96,7 +97,7 @@ def train_behind(trunks: HashNetwork, job: Job, cache: Path, progress: Progress)
 
 def prepare(job: Job, network: HashNetwork, cache: Path, progress: Progress, processes: Processes) -> NetworkInputs:
     """Do all that comes before Algorithm 1: token maps, and pre-training of both nets."""
-    inputs = NetworkInputs(job.dataset, network, job.recipe, job.seed, cache, progress)
+    inputs = NetworkInputs(job.dataset, network, job.recipe, job.seed, cache, progress, job.keep_pixels)
     with processes.first_ahead():
         inputs.prepare_photos()
         if job.start is not None:
@@ -282,18 +283,34 @@ class TrainingSet:
     sketches: Source
     sketch_labels: NDArray[np.int64]
 
-    def values(
-        self, network: HashNetwork, photo_rows: Tensor, sketch_rows: Tensor, generator: Generator | None
-    ) -> tuple[Tensor, Tensor]:
-        """Compute F₁ and F₂ of some rows, augmented when a ``generator`` is given."""
+    def read(self, photo_rows: Tensor, sketch_rows: Tensor, generator: Generator | None) -> Shown:
+        """Read some rows to the device, augmented when a ``generator`` is given."""
         where = device()
-        photos = self.photos.batch(photo_rows, generator).to(where)
-        tokens = self.tokens.batch(photo_rows, generator).to(where)
-        sketches = self.sketches.batch(sketch_rows, generator).to(where)
+        return Shown(
+            photo_rows,
+            sketch_rows,
+            self.photos.batch(photo_rows, generator).to(where),
+            self.tokens.batch(photo_rows, generator).to(where),
+            self.sketches.batch(sketch_rows, generator).to(where),
+        )
+
+    def values(self, network: HashNetwork, shown: Shown) -> tuple[Tensor, Tensor]:
+        """Compute F₁ and F₂ of what was read."""
+        photos, tokens, sketches = shown.photos, shown.tokens, shown.sketches
         if isinstance(self.sketches, Features):
             return network.photo_values(photos, tokens), network.sketch_values(sketches)
         photo_values, sketch_values = network(photos, tokens, sketches)
         return photo_values, sketch_values
+
+
+class Shown(NamedTuple):
+    """What the networks are shown at once: the rows of photos and sketches, and their pictures or features."""
+
+    photo_rows: Tensor
+    sketch_rows: Tensor
+    photos: Tensor
+    tokens: Tensor
+    sketches: Tensor
 
 
 @dataclass(frozen=True)
@@ -391,15 +408,20 @@ class Trainer:
             batches = list(zip(*rows, strict=True))
             own = self.processes.own(generator)
 
-            def loss(batch: tuple[Tensor, Tensor]) -> Tensor:
-                rows = tuple(self.processes.share(part) for part in batch)
-                value: Tensor = self.loss(*rows, photo_codes[rows[0]], sketch_codes[rows[1]], categories, own)
+            def read(batch: tuple[Tensor, Tensor]) -> tuple[Shown, int]:
+                photos, sketches = (self.processes.share(part) for part in batch)
+                return self.training_set.read(photos, sketches, own), sum(len(part) for part in batch)
+
+            def loss(batch: tuple[Shown, int]) -> Tensor:
+                shown, samples = batch
+                codes = photo_codes[shown.photo_rows], sketch_codes[shown.sketch_rows]
+                value: Tensor = self.loss(shown, *codes, categories)
                 # Torch averages over the processes: so together they give the loss of the whole batch.
-                return value * self.processes.count / (2 * sum(len(part) for part in batch))
+                return value * self.processes.count / (2 * samples)
 
             stage = f"{_STAGE}, epoch {number + 1} of {self.steps.epochs}"
             with progress.stage(stage, count) as advance:
-                mean = self.descent.epoch(number, batches, loss, advance)
+                mean = self.descent.epoch(number, ReadAhead(batches, read), loss, advance)
         self.processes.align(self.network)
         return self.processes.mean(mean)
 
@@ -411,12 +433,15 @@ class Trainer:
             torch.zeros(rows, self.network.spec.bits, device=device()) for rows in (photos, sketches)
         )
         parts = zip(torch.arange(photos).tensor_split(count), torch.arange(sketches).tensor_split(count), strict=True)
+
+        def read(part: tuple[Tensor, Tensor]) -> Shown:
+            photo_rows, sketch_rows = (self.processes.share(rows) for rows in part)
+            return self.training_set.read(photo_rows, sketch_rows, None)
+
         with torch.inference_mode():
-            for part in parts:
-                photo_rows, sketch_rows = (self.processes.share(rows) for rows in part)
-                photo_values[photo_rows], sketch_values[sketch_rows] = self.training_set.values(
-                    self.network, photo_rows, sketch_rows, None
-                )
+            for shown in ReadAhead(list(parts), read):
+                values = self.training_set.values(self.network, shown)
+                photo_values[shown.photo_rows], sketch_values[shown.sketch_rows] = values
         return (
             self.processes.joined(photo_values).cpu().numpy(),
             self.processes.joined(sketch_values).cpu().numpy(),
@@ -456,18 +481,12 @@ class _Loss(nn.Module):
         self.network, self.training_set, self.category_weight = network, training_set, category_weight
         self.labels = [torch.from_numpy(labels) for labels in (training_set.photo_labels, training_set.sketch_labels)]
 
-    def forward(
-        self,
-        photo_rows: Tensor,
-        sketch_rows: Tensor,
-        photo_codes: Tensor,
-        sketch_codes: Tensor,
-        categories: Tensor,
-        generator: Generator,
-    ) -> Tensor:
-        values = self.training_set.values(self.network, photo_rows, sketch_rows, generator)
+    def forward(self, shown: Shown, photo_codes: Tensor, sketch_codes: Tensor, categories: Tensor) -> Tensor:
+        values = self.training_set.values(self.network, shown)
         loss = values[0].new_zeros(())
-        sides = zip(values, (photo_rows, sketch_rows), (photo_codes, sketch_codes), self.labels, strict=True)
+        sides = zip(
+            values, (shown.photo_rows, shown.sketch_rows), (photo_codes, sketch_codes), self.labels, strict=True
+        )
         for side, rows, codes, labels in sides:
             loss = loss + (side - codes.to(side.device)).square().sum()
             if self.category_weight:

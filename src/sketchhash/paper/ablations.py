@@ -49,6 +49,7 @@ def run_ablations(
     queries: int,
     cache: Path,
     progress: Progress,
+    keep_pixels: bool = False,
 ) -> Iterator[AblationResult]:
     """Run entries under both protocols, unless they are finished, and yield every result.
 
@@ -59,7 +60,7 @@ def run_ablations(
     from sketchhash.paper.workbench import Workbench
 
     for protocol in PROTOCOLS:
-        bench = Workbench(dataset, protocol, recipe, seed, queries, cache, progress)
+        bench = Workbench(dataset, protocol, recipe, seed, queries, cache, progress, keep_pixels)
         for outcome in run_entries(bench, out / protocol, entries):
             if isinstance(outcome, Failed):
                 raise SketchHashError(f"{outcome.entry.slug} failed: {outcome.problem} (see {outcome.path})")

@@ -31,7 +31,15 @@ class Workbench:
     """Provides both views of training data, queries and gallery, as features or as pictures."""
 
     def __init__(
-        self, dataset: Dataset, protocol: str, recipe: str, seed: int, queries: int, cache: Path, progress: Progress
+        self,
+        dataset: Dataset,
+        protocol: str,
+        recipe: str,
+        seed: int,
+        queries: int,
+        cache: Path,
+        progress: Progress,
+        keep_pixels: bool = False,
     ) -> None:
         """Split the dataset; nothing is decoded yet.
 
@@ -44,11 +52,12 @@ class Workbench:
             queries: Query sketches a category.
             cache: Where features, sketches and networks are kept.
             progress: Shows what is being done.
+            keep_pixels: Let DSH keep resized photos in the cache, if it trains all weights.
         """
         if protocol not in PROTOCOLS:
             raise UnknownName("protocol", protocol, PROTOCOLS)
         self.dataset, self.protocol, self.recipe, self.seed = dataset, protocol, recipe, seed
-        self._cache, self._progress = cache, progress
+        self._cache, self._progress, self._keep_pixels = cache, progress, keep_pixels
         self.split = draw_split(dataset, queries, seed, PROTOCOLS[protocol])
         self.parts = self.split.apply(dataset)
         self.experiment = Experiment.of(self.split, protocol, self.parts)
@@ -90,7 +99,7 @@ class Workbench:
 
     def train(self, recipe: Recipe, name: str, bits: int, repeat: int = 0) -> NetworkInputs:
         """Train DSH, or resume a training, and return the inputs with the trained network."""
-        job = Job(self.dataset, self.split, recipe, bits, self.seed, repeat)
+        job = Job(self.dataset, self.split, recipe, bits, self.seed, repeat, keep_pixels=self._keep_pixels)
         again = f"-repeat-{repeat}" if repeat else ""
         folder = f"{name}-{bits}{again}-{self.protocol}-{recipe.hash[:8]}-{self.split.hash[:8]}"
         run = self._cache / "runs" / folder
