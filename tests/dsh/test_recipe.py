@@ -215,6 +215,7 @@ def test_the_hash_sees_into_every_table(kind):
     recipe = load_recipe("tiny")
     stage, value = ("hashing", recipe.hashing) if kind is Steps else ("objective", recipe.objective)
     other = {"optimiser": "sgd", "similarity": "paper", "averaging": 0.5, "kept_share": 0.5, "scores_first": True}
+    other["precision"] = "bfloat16"
     hashes = {recipe.hash}
     for field in fields(kind):
         name = field.name

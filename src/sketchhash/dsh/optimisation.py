@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol, TypeVar
@@ -79,6 +79,13 @@ class Descent:
             total += float(value.detach())
             advance()
         return total / len(batches)
+
+
+def autocast(steps: Steps) -> AbstractContextManager[object]:
+    """Let networks compute in the precision of a stage; what follows them stays in float32."""
+    if steps.precision == "float32":
+        return nullcontext()
+    return torch.autocast(device().type, dtype=getattr(torch, steps.precision))
 
 
 def shuffled(count: int, batches: int, generator: Generator) -> tuple[Tensor, ...]:

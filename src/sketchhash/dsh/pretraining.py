@@ -26,7 +26,7 @@ from sketchhash.dsh.backbones import EfficientNetLite
 from sketchhash.dsh.checkpoints import read_checkpoint, read_weights, write_checkpoint, write_weights
 from sketchhash.dsh.loading import ReadAhead
 from sketchhash.dsh.networks import Classifier, Net
-from sketchhash.dsh.optimisation import Descent, Processes, drawn, seeded_epoch, shuffled
+from sketchhash.dsh.optimisation import Descent, Processes, autocast, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Steps, without_additions
 from sketchhash.dsh.sources import Features, InputSet, Source, fused, weights_hash
@@ -247,11 +247,13 @@ class _Teacher(nn.Module):
         return _Shown(mine, pictures, processes.count * len(mine) / len(rows))
 
     def forward(self, rows: Tensor, batch: Tensor) -> Tensor:
-        if isinstance(self.source, Features):
-            pool3 = batch
-        else:
-            pool3 = self.classifier.net.pool3(_reduced(batch) if self.reduces else batch, self.trunk)
-        logits, short_logits = self.classifier.logits(pool3)
+        with autocast(self.steps):
+            if isinstance(self.source, Features):
+                pool3 = batch
+            else:
+                pool3 = self.classifier.net.pool3(_reduced(batch) if self.reduces else batch, self.trunk)
+            logits, short_logits = (scores.float() for scores in self.classifier.logits(pool3))
+        pool3 = pool3.float()
         labels = self.labels[rows]
         loss, short_loss = (
             functional.cross_entropy(scores, labels, label_smoothing=self.steps.label_smoothing)

@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 _OPTIMISERS = ("adamw", "sgd")
+_PRECISIONS = ("bfloat16", "float32")
 _STAGES = ("pretrain_photos", "pretrain_sketches", "pretrain_ink", "hashing")
 _ADDED_LATER = {  # with what was done before they were added
     "cycles": 1,
@@ -49,6 +50,7 @@ _ADDED_LATER = {  # with what was done before they were added
     "longest_gradient": 0.0,
     "photo_side": 0,
     "ink_side": 0,
+    "precision": "float32",
 }
 
 
@@ -76,6 +78,9 @@ class Steps:
     With ``normalised_short``, the short layer of category scores sees pool3 normalised over the batch, which a trunk
     with random weights needs at a high rate (see `networks.Classifier`). With ``longest_gradient``, a gradient that is
     longer than this is shortened to it before the step.
+
+    With a ``precision`` of bfloat16, the networks of a step compute in it what bears it (torch's autocast); weights,
+    losses, and the values that codes are made of stay in float32. A recipe may say it once for all stages.
     """
 
     epochs: int
@@ -96,6 +101,7 @@ class Steps:
     scores_first: bool = False
     normalised_short: bool = False
     longest_gradient: float = 0.0
+    precision: str = "float32"
 
     def __post_init__(self) -> None:
         """Refuse numbers no stage can run with."""
@@ -106,6 +112,8 @@ class Steps:
             raise BadArgument(f"No stage can run with these numbers: {self}.")
         if self.optimiser not in _OPTIMISERS:
             raise UnknownName("optimiser", self.optimiser, _OPTIMISERS)
+        if self.precision not in _PRECISIONS:
+            raise UnknownName("precision", self.precision, _PRECISIONS)
 
     def rate(self, epoch: int, done: float) -> float:
         """Return the learning rate when the share ``done`` of ``epoch`` (from 0) is over."""
@@ -252,10 +260,12 @@ def load_recipe(name_or_path: str) -> Recipe:
 
 def parse_recipe(table: Mapping[str, Any]) -> Recipe:
     """Make a recipe of a table as `dataclasses.asdict` or a TOML file gives it."""
+    everywhere = {key: table[key] for key in ("precision",) if key in table}
+    table = {key: value for key, value in table.items() if key not in everywhere}
     parts = {
         "branches": Branches(table.get("branches", Branches.FULL)),
         "objective": _build(Objective, _with_similarity(table.get("objective", {}))),
-        **{stage: _build(Steps, table[stage]) for stage in _STAGES if stage in table},
+        **{stage: _build(Steps, {**everywhere, **table[stage]}) for stage in _STAGES if stage in table},
     }
     if missing := {field.name for field in fields(Recipe) if field.default is MISSING} - {*table, *parts}:
         raise BadArgument(f"A recipe needs {', '.join(sorted(missing))}; name a base recipe to take the rest from it")

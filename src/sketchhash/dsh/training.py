@@ -34,7 +34,7 @@ from sketchhash.dsh.inputs import NetworkInputs
 from sketchhash.dsh.loading import ReadAhead
 from sketchhash.dsh.networks import HashNetwork
 from sketchhash.dsh.objective import Problem, Samples, Terms, objective, orthogonal_similarity, paper_similarity
-from sketchhash.dsh.optimisation import Descent, Processes, drawn, seeded_epoch, shuffled
+from sketchhash.dsh.optimisation import Descent, Processes, autocast, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.pretraining import pretrain
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.prototypes import category_weights, virtual_photos
@@ -355,7 +355,7 @@ class Trainer:
         rng = np.random.default_rng(seed)
         self.photo_codes = random_codes(len(training_set.photo_labels), network.spec.bits, rng)
         self.sketch_codes = random_codes(len(training_set.sketch_labels), network.spec.bits, rng)
-        self.loss = processes.wrap(_Loss(network, training_set, category_weight))
+        self.loss = processes.wrap(_Loss(network, training_set, steps, category_weight))
         self.descent = Descent(self.loss, steps)
 
     def epochs(self, first: int, progress: Progress) -> Iterator[Epoch]:
@@ -476,13 +476,19 @@ def _drawn_rows(labels: NDArray[np.int64], count: int, balanced: bool, generator
 class _Loss(nn.Module):
     """The Euclidean loss (Eq. 12) of some rows, as one module: gradients of several processes meet in it."""
 
-    def __init__(self, network: HashNetwork, training_set: TrainingSet, category_weight: float) -> None:
+    def __init__(self, network: HashNetwork, training_set: TrainingSet, steps: Steps, category_weight: float) -> None:
         super().__init__()
-        self.network, self.training_set, self.category_weight = network, training_set, category_weight
+        self.network, self.training_set, self.steps, self.category_weight = (
+            network,
+            training_set,
+            steps,
+            category_weight,
+        )
         self.labels = [torch.from_numpy(labels) for labels in (training_set.photo_labels, training_set.sketch_labels)]
 
     def forward(self, shown: Shown, photo_codes: Tensor, sketch_codes: Tensor, categories: Tensor) -> Tensor:
-        values = self.training_set.values(self.network, shown)
+        with autocast(self.steps):
+            values = [side.float() for side in self.training_set.values(self.network, shown)]
         loss = values[0].new_zeros(())
         sides = zip(
             values, (shown.photo_rows, shown.sketch_rows), (photo_codes, sketch_codes), self.labels, strict=True
