@@ -4,7 +4,11 @@
 
 Nothing is trained. The networks' operations and memory are counted on tensors without content; what the processor does
 is measured on this machine, with photos and sketches of the synthetic world: finding contours, reading batches as
-training reads them, and one round of code learning at full size.
+training reads them for a card, which augments them itself, from files and from kept pixels, and one round of code
+learning at full size. Files are in the memory of the system when they are read.
+
+Pictures are counted by the second of the clock and by the second of processor time. Hours are of the latter, on all
+cores: what else runs on this machine does not change it.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Annotated, Any, Self
 
 import torch
@@ -34,6 +38,7 @@ from timing import RecordFile, ShownRecord, finish, read_record, run, say
 
 _BACKWARD = 3  # a step of learning, in forward passes
 _FLOAT = 4
+_TIMES = 3  # that pictures are read
 _COPIES = {"sgd": 3, "adamw": 4}  # of each weight on the card: itself, its gradient, what the optimiser keeps
 
 
@@ -55,24 +60,47 @@ class Networks:
 
 
 @dataclass(frozen=True)
+class Rate:
+    """Pictures a second of the clock, as busy as the machine was, and a second of processor time."""
+
+    clock: float
+    processor: float
+
+
+@dataclass(frozen=True)
 class Speeds:
     """What this machine does.
 
     Attributes:
         cores: How many it has.
-        contours: Photos a second whose contours are found.
-        photos: Photos a second that are read and augmented.
-        sketches: Sketches a second, once they have been brought into their normal form.
+        contours: Photos whose contours are found.
+        photos: Photos that are read from files.
+        tokens: Token maps that are read from the cache.
+        sketches: Sketches, once they have been brought into their normal form.
+        kept_photos: Photos that are read from kept pixels.
+        kept_tokens: Token maps that are read from kept pixels.
         code_seconds: Seconds of a round of code learning at full size.
         code_bytes: Its peak memory.
     """
 
     cores: int
-    contours: float
-    photos: float
-    sketches: float
+    contours: Rate
+    photos: Rate
+    tokens: Rate
+    sketches: Rate
+    kept_photos: Rate
+    kept_tokens: Rate
     code_seconds: float
     code_bytes: int
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Self:
+        """Parse a part of a record."""
+        return cls(**{name: Rate(**value) if isinstance(value, dict) else value for name, value in record.items()})
+
+    def seconds(self, rate: Rate, pictures: int) -> float:
+        """Return how long all cores take for some pictures."""
+        return pictures / (rate.processor * self.cores)
 
 
 @dataclass(frozen=True)
@@ -98,33 +126,45 @@ class Plan:
             **{name: record[name] for name in names},
             size=codes.Size(**record["size"]),
             networks=Networks(**record["networks"]),
-            speeds=Speeds(**record["speeds"]),
+            speeds=Speeds.from_record(record["speeds"]),
         )
 
-    def stages(self) -> list[tuple[str, float, float]]:
-        """Name each stage with seconds of the card, and seconds of this machine's cores."""
+    def stages(self) -> list[tuple[str, float, float, float]]:
+        """Name each stage with seconds of the card, and of this machine's cores: from files, and from kept pixels."""
         photos, sketches, nets, speeds = self.size.photos, self.size.sketches, self.networks, self.speeds
+        files, kept = (
+            (speeds.seconds(of_photos, photos), speeds.seconds(of_tokens, photos))
+            for of_photos, of_tokens in ((speeds.photos, speeds.tokens), (speeds.kept_photos, speeds.kept_tokens))
+        )
+        ink = speeds.seconds(speeds.sketches, sketches)
+        contours = speeds.seconds(speeds.contours, photos)
+        codes_seconds = self.epochs["hashing"] * self.rounds * speeds.code_seconds
+        pretraining = self.epochs["pretrain_photos"]
         # An epoch of Algorithm 1 first computes the values of everything, then learns from everything.
         passes = self.epochs["hashing"] * (1 + _BACKWARD)
         readings = 2 * self.epochs["hashing"]
         return [
-            ("contours, once", 0.0, photos / speeds.contours),
+            ("contours, once", 0.0, contours, contours),
+            ("keeping pixels, once", 0.0, 0.0, sum(files)),
             (
                 "pre-training of C1",
-                self._card(_BACKWARD * self.epochs["pretrain_photos"] * photos * (nets.photo - nets.ink)),
-                self.epochs["pretrain_photos"] * photos / speeds.photos,
+                self._card(_BACKWARD * pretraining * photos * (nets.photo - nets.ink)),
+                pretraining * files[0],
+                pretraining * kept[0],
             ),
             (
                 "pre-training of C2",
                 self._card(_BACKWARD * self.epochs["pretrain_sketches"] * sketches * nets.ink),
-                self.epochs["pretrain_sketches"] * sketches / speeds.sketches,
+                self.epochs["pretrain_sketches"] * ink,
+                self.epochs["pretrain_sketches"] * ink,
             ),
             (
                 "Algorithm 1, networks",
                 self._card(passes * (photos * nets.photo + sketches * nets.ink)),
-                readings * (photos / speeds.photos + (photos + sketches) / speeds.sketches),
+                readings * (sum(files) + ink),
+                readings * (sum(kept) + ink),
             ),
-            ("Algorithm 1, codes", 0.0, self.epochs["hashing"] * self.rounds * speeds.code_seconds),
+            ("Algorithm 1, codes", 0.0, codes_seconds, codes_seconds),
         ]
 
     def card_bytes(self) -> int:
@@ -137,23 +177,35 @@ class Plan:
 
 def page(plan: Plan) -> str:
     """Return the stages and the memory as Markdown."""
-    times = [(name, card, machine, max(card, machine)) for name, card, machine in plan.stages()]
+    times = [(name, card, files, kept, max(card, files), max(card, kept)) for name, card, files, kept in plan.stages()]
     rows = [(name, *map(_hours, seconds)) for name, *seconds in times]
     rows.append(("all", *(_hours(sum(column)) for column in list(zip(*times, strict=True))[1:])))
-    table = markdown_table(("stage", "card", "this machine", "the slower of both"), rows)
+    columns = ("stage", "card", "machine, files", "machine, kept pixels", "slower, files", "slower, kept pixels")
+    table = markdown_table(columns, rows)
     size, speeds = plan.size, plan.speeds
     text = (
         f"Recipe {plan.recipe}, {size.photos:,} photos, {size.sketches:,} sketches of {size.classes} categories, "
-        f"{size.bits} bits; a card of {plan.teraflops:g} TFLOPS, of which {plan.share:.0%} are used. This machine has "
-        f"{speeds.cores} cores, reads {speeds.photos:,.0f} photos or {speeds.sketches:,.0f} sketches a second; where "
-        "it is the slower one, a card waits for it."
+        f"{size.bits} bits; a card of {plan.teraflops:g} TFLOPS, of which {plan.share:.0%} are used, and which "
+        f"augments pictures beside. This machine has {speeds.cores} cores, all of them for this; where it is the slower one, a "
+        "card waits for it."
+    )
+    read = [
+        ("photos, from files", speeds.photos),
+        ("token maps, from the cache", speeds.tokens),
+        ("sketches", speeds.sketches),
+        ("photos, kept pixels", speeds.kept_photos),
+        ("token maps, kept pixels", speeds.kept_tokens),
+    ]
+    rates = markdown_table(
+        ("read, not augmented", "a second of one core", "a second of the clock"),
+        [(name, f"{rate.processor:,.0f}", f"{rate.clock:,.0f}") for name, rate in read],
     )
     memory = (
         f"Memory: {plan.card_bytes() / 1e9:.1f} GB on the card with batches of {plan.batch}, "
         f"{speeds.code_bytes / 1e9:.1f} GB of the machine while codes are learned. A photo with its token map takes "
         f"{plan.networks.photo:.2f} thousand million operations, a sketch {plan.networks.ink:.2f}."
     )
-    return f"{table}\n\n{text}\n\n{memory}"
+    return f"{table}\n\n{text}\n\n{rates}\n\n{memory}"
 
 
 def _hours(seconds: float) -> str:
@@ -205,28 +257,43 @@ def measure(recipe: Recipe, size: codes.Size, pictures: int, batch: int) -> Spee
         for _ in synthetic.write(Path(name, "world"), synthetic.load(each, each, seed=0)):
             pass
         dataset = open_dataset(Path(name, "world"))
-        inputs = NetworkInputs(dataset, network, recipe, 0, Path(name, "cache"), Silent())
+        files, kept = (
+            NetworkInputs(dataset, network, recipe, 0, Path(name, "cache"), Silent(), keep_pixels)
+            for keep_pixels in (False, True)
+        )
         say(f"Finding contours of {len(dataset.photos)} photos ...")
-        start = perf_counter()
-        inputs.prepare_photos()
-        contours = len(dataset.photos) / (perf_counter() - start)
+        contours = _rate(files.prepare_photos, len(dataset.photos))
+        kept.prepare_photos()
         say("Reading batches ...")
-        photos = _rate(inputs.pretraining_photos(dataset.photos).load(), len(dataset.photos), batch)
-        sketches = _rate(inputs.pretraining_sketches(dataset.sketches).load(), len(dataset.sketches), batch)
+        photos, tokens, kept_photos, kept_tokens = (
+            _reading(source, len(dataset.photos), batch)
+            for inputs in (files, kept)
+            for source in (inputs.photos(dataset.photos), inputs.tokens(dataset.photos))
+        )
+        sketches = _reading(files.sketches(dataset.sketches), len(dataset.sketches), batch)
     say(f"One round of code learning for {size.photos:,} photos and {size.sketches:,} sketches ...")
     learned = codes.measure(size)
-    return Speeds(os.cpu_count() or 1, contours, photos, sketches, learned.seconds, learned.peak_bytes)
+    rates = (contours, photos, tokens, sketches, kept_photos, kept_tokens)
+    return Speeds(os.cpu_count() or 1, *rates, learned.seconds, learned.peak_bytes)
 
 
-def _rate(source: Source, count: int, batch: int) -> float:
-    """Return how many pictures a second a source gives, after one batch that does not count."""
+def _reading(source: Source, count: int, batch: int) -> Rate:
+    """Return how many pictures a second a source gives, as they are, after a first time that does not count."""
     parts = torch.arange(count).split(batch)
-    generator = torch.Generator().manual_seed(0)
-    source.batch(parts[0], generator)
-    start = perf_counter()
-    for rows in parts:
-        source.batch(rows, generator)
-    return count / (perf_counter() - start)
+
+    def read() -> None:
+        for _ in range(_TIMES):
+            for rows in parts:
+                source.batch(rows, None)
+
+    source.batch(torch.arange(count), None)
+    return _rate(read, _TIMES * count)
+
+
+def _rate(work: Callable[[], object], count: int) -> Rate:
+    clock, processor = perf_counter(), process_time()
+    work()
+    return Rate(count / (perf_counter() - clock), count / (process_time() - processor))
 
 
 def main(
