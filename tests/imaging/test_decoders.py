@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -64,6 +65,49 @@ def test_another_process_gives_pixels_and_details_at_once(pool):
     np.testing.assert_array_equal(pixels, read_small_photo(content, 100))
     assert parse_details(details) == parse_details(read_details(content, **beside))
     assert parse_details(details).description == "a ring"
+
+
+def test_arrays_of_every_shape_come_back_as_they_are_and_can_be_written_to(pool):
+    results, expected = pool.run(decoder_tasks.numbers, b""), decoder_tasks.numbers(b"")
+    for result, array in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(result, array)
+        assert (result.shape, result.dtype) == (array.shape, array.dtype)
+        assert result.flags.writeable
+
+
+def test_only_numbers_come_back(pool):
+    with pytest.raises(RuntimeError, match="<U7 is no type of numbers"):
+        pool.run(decoder_tasks.words, b"")
+    assert pool.run(read_photo, photo()).shape == (200, 300, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"no JSON",
+        b"7",
+        b"[]",
+        b'[["|O", [1]]]',
+        b'[["|u1", [-1]]]',
+        b'[["|u1", [1.5]]]',
+        b'[["|u1", "a"]]',
+        b'[["no type", [1]]]',
+        f'[["|u1", [{MAX_MEMORY}]], ["|u1", [1]]]'.encode(),
+        b"[" * 100_000,
+    ],
+    ids=lambda text: text[:30].decode(),
+)
+def test_an_answer_that_is_none_costs_its_picture_only(monkeypatch, text):
+    made_up = struct.pack("<cI", b"a", len(text)) + text + bytes(64)
+    pool = DecoderPool(1)
+    with monkeypatch.context() as patch:
+        program = f"import os; os.read(0, 9999); os.write(1, b'\\n'); os.read(0, 9999); os.write(1, {made_up!r})"
+        waiting = "import time; time.sleep(1000)"
+        patch.setattr("sketchhash.imaging.decoders._COMMAND", (sys.executable, "-c", f"{program}; {waiting}"))
+        with pytest.raises(UnreadableImage, match="the process that decoded it died"):
+            pool.run(read_photo, photo())
+    assert pool.pids == []
+    pool.close()
 
 
 def test_another_process_gives_the_same_refusal(pool):

@@ -33,3 +33,12 @@ def threads_of_avif(content):
     from PIL import AvifImagePlugin
 
     return np.array([AvifImagePlugin.DEFAULT_MAX_THREADS])
+
+
+def numbers(content):
+    rows = np.arange(12, dtype=np.float32).reshape(3, 4)
+    return rows.T, rows[:, ::2] > 3, np.array(7, dtype=">i2"), np.zeros((0, 5), dtype=np.uint8)
+
+
+def words(content):
+    return np.array(["no", "numbers"])

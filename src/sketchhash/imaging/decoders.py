@@ -8,13 +8,14 @@ that is refused, and costs its process; the next one gets a new process.
     run(read_small_photo, content, 256)     in this process
     DecoderPool(2).run(read_small_photo, content, 256)     in one of two others, with the same result or error
 
-Functions and arguments go to a process pickled; an array, or several, comes back as ``.npy``, which holds nothing that
-could run here. A call costs the same whatever it does, so pixels and details of a photo are asked for in one.
+Functions and arguments go to a process pickled; what comes back is numbers, and their types and shapes as JSON, none of
+which could run here. A call costs the same whatever it does, so pixels and details of a photo are asked for in one.
 """
 
 from __future__ import annotations
 
-import io
+import json
+import math
 import os
 import pickle
 import select
@@ -23,7 +24,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -64,6 +65,7 @@ _WAS_IDLE = 75  # the exit code of a process that had nothing to do
 _HEADER = struct.Struct("<cI")
 _READY = b"\n"
 _ARRAY, _ARRAYS, _REFUSAL, _DEFECT = b"a", b"s", b"r", b"d"
+_NUMBERS = "biuf"  # the kinds of types that come back
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R", bound=NDArray[Any] | tuple[NDArray[Any], ...])
@@ -120,15 +122,14 @@ class DecoderPool:
         """
         with self._turn:
             try:
-                kind, answer = self._ask((function, args, kwargs))
+                kind, text, arrays = self._ask((function, args, kwargs))
             except _DecoderDied as death:
                 raise UnreadableImage(f"Cannot read these bytes: {self._reason(death)}") from death
         if kind in (_ARRAY, _ARRAYS):
-            arrays = tuple(_read_arrays(answer))
             return cast(_R, arrays if kind == _ARRAYS else arrays[0])
         if kind == _REFUSAL:
-            raise UnreadableImage(answer.decode())
-        raise RuntimeError(f"A process that decodes pictures failed: {answer.decode()}")
+            raise UnreadableImage(text.decode())
+        raise RuntimeError(f"A process that decodes pictures failed: {text.decode()}")
 
     def close(self) -> None:
         """End all processes; calls that wait for one raise `UnreadableImage`."""
@@ -140,7 +141,7 @@ class DecoderPool:
         for decoder in idle:
             self._dismiss(decoder)
 
-    def _ask(self, call: object) -> tuple[bytes, bytes]:
+    def _ask(self, call: object) -> tuple[bytes, bytes, tuple[NDArray[Any], ...]]:
         while True:
             decoder = self._take()
             try:
@@ -218,8 +219,8 @@ class _Decoder:
             start_new_session=True,  # Ctrl-C is for the process that can say what is kept
         )
 
-    def ask(self, call: object, deadline: float) -> tuple[bytes, bytes]:
-        """Return the kind of the answer, and the answer."""
+    def ask(self, call: object, deadline: float) -> tuple[bytes, bytes, tuple[NDArray[Any], ...]]:
+        """Return the kind of the answer, its text and its arrays."""
         requests, answers = self.process.stdin, self.process.stdout
         assert requests and answers  # both are pipes
         try:
@@ -233,7 +234,8 @@ class _Decoder:
             requests.flush()
             self._await(answers, deadline)
             kind, length = _HEADER.unpack(_read_exactly(answers, _HEADER.size))
-            answer = _read_exactly(answers, length)
+            text = _read_exactly(answers, length)
+            arrays = _read_arrays(answers, text) if kind.lower() in (_ARRAY, _ARRAYS) else ()
         except (OSError, EOFError) as problem:
             try:
                 code = self.process.wait(1)  # it has closed its ends, and may still be about to die
@@ -242,7 +244,7 @@ class _Decoder:
             is_too_slow = self._is_late or code == _OUT_OF_TIME
             raise _DecoderDied(code == _WAS_IDLE, is_too_slow) from problem
         self.is_spent = kind.isupper()
-        return kind.lower(), answer
+        return kind.lower(), text, arrays
 
     def end(self) -> None:
         self.process.kill()
@@ -273,10 +275,25 @@ def died_over(refusal: UnreadableImage) -> bool:
     return isinstance(refusal.__cause__, _DecoderDied)
 
 
-def _read_arrays(answer: bytes) -> Iterator[NDArray[Any]]:
-    file = io.BytesIO(answer)
-    while file.tell() < len(answer):
-        yield np.lib.format.read_array(file, allow_pickle=False)
+def _read_arrays(answers: IO[bytes], text: bytes) -> tuple[NDArray[Any], ...]:
+    """Read arrays of the types and shapes that ``text`` lists, which a stranger's picture may have made up."""
+    try:
+        arrays = _room(json.loads(text))
+    except Exception as problem:  # whatever it is, it is no answer
+        raise EOFError from problem
+    for array in arrays:
+        if answers.readinto(array) < array.nbytes:  # type: ignore[attr-defined]
+            raise EOFError
+    return arrays
+
+
+def _room(described: list[tuple[str, list[int]]]) -> tuple[NDArray[Any], ...]:
+    kinds = [(np.dtype(name), shape) for name, shape in described]
+    if not kinds or any(kind.kind not in _NUMBERS for kind, _ in kinds):
+        raise ValueError("no numbers")
+    if sum(kind.itemsize * math.prod(shape) for kind, shape in kinds) > MAX_MEMORY:
+        raise ValueError("more than the process had memory for")
+    return tuple(np.empty(shape, kind) for kind, shape in kinds)
 
 
 def _read_exactly(file: IO[bytes], length: int) -> bytes:
@@ -289,7 +306,7 @@ def _read_exactly(file: IO[bytes], length: int) -> bytes:
 def work() -> None:
     """Run as a decoder: call functions until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "wb")
+    answers = os.fdopen(os.dup(1), "wb", _PIPE_BYTES)  # an answer that is written at once wakes its reader once
     seconds, niceness = pickle.load(sys.stdin.buffer)
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
@@ -309,17 +326,19 @@ def work() -> None:
         except Empty:
             os._exit(_WAS_IDLE)
         _limit_time(seconds)
-        kind, answer = _answer(function, args, kwargs)
+        kind, text, arrays = _answer(function, args, kwargs)
         del args, kwargs
         _limit_time(0)
         is_spent = _memory() > started_with + _KEPT_MEMORY
         try:
-            answers.write(_HEADER.pack(kind.upper() if is_spent else kind, len(answer)))
-            answers.write(answer)
+            answers.write(_HEADER.pack(kind.upper() if is_spent else kind, len(text)))
+            answers.write(text)
+            for array in arrays:
+                answers.write(array.data)
             answers.flush()
         except OSError:  # whoever asked is gone
             os._exit(0)
-        del answer
+        del arrays
 
 
 def _receive(requests: BinaryIO, calls: SimpleQueue[Any]) -> None:
@@ -335,19 +354,22 @@ def _answer(
     function: Callable[..., NDArray[Any] | tuple[NDArray[Any], ...]],
     args: tuple[object, ...],
     kwargs: dict[str, object],
-) -> tuple[bytes, bytes]:
-    file = io.BytesIO()
+) -> tuple[bytes, bytes, tuple[NDArray[Any], ...]]:
     try:
         result = function(*args, **kwargs)
-        for array in result if isinstance(result, tuple) else (result,):
-            np.lib.format.write_array(file, array, allow_pickle=False)
-        return _ARRAYS if isinstance(result, tuple) else _ARRAY, file.getvalue()
+        arrays = tuple(np.asarray(array, order="C") for array in (result if isinstance(result, tuple) else (result,)))
+        for array in arrays:
+            if array.dtype.kind not in _NUMBERS:
+                raise TypeError(f"{array.dtype} is no type of numbers.")
+        text = json.dumps([(array.dtype.str, array.shape) for array in arrays]).encode()
+        return _ARRAYS if isinstance(result, tuple) else _ARRAY, text, arrays
     except UnreadableImage as refusal:
-        return _REFUSAL, str(refusal).encode("utf-8", "replace")
+        return _REFUSAL, str(refusal).encode("utf-8", "replace"), ()
     except MemoryError:
-        return _REFUSAL, b"Cannot read these bytes: decoding it takes more memory than it may have. Save it smaller."
+        text = b"Cannot read these bytes: decoding it takes more memory than it may have. Save it smaller."
+        return _REFUSAL, text, ()
     except Exception as defect:
-        return _DEFECT, repr(defect).encode("utf-8", "replace")
+        return _DEFECT, repr(defect).encode("utf-8", "replace"), ()
 
 
 def _prepare_pillow() -> None:
