@@ -27,7 +27,6 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any, BinaryIO, ParamSpec, Protocol, TypeVar, cast
 
@@ -406,8 +405,14 @@ def _limit_memory() -> int:
 
 def _memory() -> int:
     """Return the address space of this process in bytes, or 0 where the system does not tell."""
+    file = _memory_file()
+    return 0 if file is None else int(os.pread(file, 64, 0).split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@cache
+def _memory_file() -> int | None:
+    """Open the file that tells the memory once, as that takes far longer than to read it."""
     try:
-        pages = int(Path("/proc/self/statm").read_bytes().split()[0])
-    except (OSError, ValueError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+        return os.open("/proc/self/statm", os.O_RDONLY)
+    except OSError:
+        return None
