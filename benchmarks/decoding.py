@@ -4,7 +4,8 @@
 
 The same photos go into a new gallery again and again, decoded by processes (`sketchhash.imaging.decoders`), as indexing
 does, and by the threads themselves. Each pair of runs gives one ratio, so what else the machine does meets both sides.
-The processes are started beforehand: a run of many photos starts them once.
+The processes are started before each run, as they end when a run on the other side takes long: a run of many photos
+starts them once.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def main(
 
 
 def measure(model: Model, samples: Samples, photos: int, rounds: int, tell: Callable[[str], None]) -> Decoding:
-    """Index so many photos in pairs of runs; two runs that do not count come first."""
+    """Index so many photos in pairs of runs; a short run that does not count comes before each."""
     pool, here = decoders.shared(), SimpleNamespace(run=decoders.run)
     pairs = []
     with TemporaryDirectory() as name:
@@ -114,11 +115,13 @@ def measure(model: Model, samples: Samples, photos: int, rounds: int, tell: Call
             gallery.unlink()
             return spent
 
-        for is_apart in (True, False):
+        def index_warm(is_apart: bool) -> Run:
             index(is_apart, paths[: 4 * (os.cpu_count() or 1)])
+            return index(is_apart, [paths[0].parent])
+
         for number in range(rounds):
             order = (True, False) if number % 2 else (False, True)
-            runs = {is_apart: index(is_apart, [paths[0].parent]) for is_apart in order}
+            runs = {is_apart: index_warm(is_apart) for is_apart in order}
             pairs.append((runs[True], runs[False]))
             tell(f"Pair {number + 1} of {rounds}: apart {runs[True].seconds:.1f} s, here {runs[False].seconds:.1f} s")
     return Decoding(samples.source, photos, tuple(pairs))
