@@ -213,15 +213,16 @@ def test_nothing_that_libraries_print_is_heard(pool, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_process_that_was_idle_for_long_ends_and_another_takes_its_place(pool, monkeypatch):
+def test_a_process_that_was_idle_for_long_ends_and_another_takes_its_place(monkeypatch):
+    hasty = "from sketchhash.imaging import decoders; decoders._IDLE_SECONDS = 1; decoders.work()"
+    monkeypatch.setattr("sketchhash.imaging.decoders._COMMAND", (sys.executable, "-c", hasty))
+    pool = DecoderPool(1)
     pool.run(read_details, photo())
-    (pid,) = pool.pids
-    decoder = pool._idle[0]
-    decoder.process.kill()
-    decoder.process.wait()
-    decoder.process.returncode = 75  # what it ends with
+    process = pool._idle[0].process
+    assert process.wait(60) == 75
     assert parse_details(pool.run(read_details, photo())).width == 300
-    assert pool.pids != [pid]
+    assert pool.pids != [process.pid]
+    pool.close()
 
 
 def test_no_more_processes_than_asked_for_work_at_once(pool):
