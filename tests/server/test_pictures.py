@@ -7,7 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import hostile_pictures
@@ -29,15 +29,47 @@ def memory(pid):
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def slowest_of_a_hundred(client, strokes, count=50):
-    """Search by a drawing again and again; return the 99th percentile of the seconds that a search took."""
+MOST_SECONDS = 0.15  # for 99 of 100 drawings, whatever others send
+STARVED_SECONDS = 0.05  # a machine that takes so long when nobody sends anything else has no cores to spare
+
+
+@dataclass(frozen=True)
+class Wait:
+    """The 99th percentile of the seconds that drawings take: by the clock, and without waiting for a core."""
+
+    by_the_clock: float
+    but_for_cores: float
+
+
+def time_drawings(client, strokes, count=50):
+    """Search by a drawing again and again."""
     times = []
     for _ in range(count):
-        start = time.monotonic()
+        start, waited = time.monotonic(), waited_for_cores()
         assert client.post("/api/search", json={"strokes": strokes}).status_code == 200
-        times.append(time.monotonic() - start)
+        seconds = time.monotonic() - start
+        times.append((seconds, seconds - (waited_for_cores() - waited)))
         time.sleep(0.02)
-    return float(np.percentile(times, 99))
+    return Wait(*np.percentile(times, 99, axis=0))
+
+
+def waited_for_cores():
+    """Return the seconds for which the threads that answer drawings could have run, but no core was free."""
+    return thread_seconds(lambda name: not name.startswith(("pictures", "uploads")))[1]
+
+
+def seconds_of_picture_threads():
+    """Return the processor time of the threads that wait for pictures to be decoded."""
+    return thread_seconds(lambda name: name.startswith("pictures"))[0]
+
+
+def thread_seconds(is_meant):
+    """Return the seconds that threads of such names ran, and waited for a core; 0 where the system does not tell."""
+    files = [
+        Path(f"/proc/self/task/{each.native_id}/schedstat") for each in threading.enumerate() if is_meant(each.name)
+    ]
+    times = [file.read_text().split()[:2] for file in files if file.exists()]
+    return sum(int(ran) for ran, _ in times) / 1e9, sum(int(waited) for _, waited in times) / 1e9
 
 
 @contextmanager
@@ -51,7 +83,7 @@ def uploading(address, contents):
                 answer = client.post("/api/search", files={"picture": content}, data={"kind": "photo"})
                 statuses.append(answer.status_code)
 
-    with ThreadPoolExecutor(len(contents)) as uploaders:
+    with ThreadPoolExecutor(len(contents), "uploads") as uploaders:
         uploads = [uploaders.submit(upload, content) for content in contents]
         try:
             yield statuses
@@ -69,20 +101,24 @@ def test_drawings_are_answered_while_hostile_uploads_are_under_way(service, runn
         running(create_app(service, Access())) as address,
         httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=120) as client,
     ):
-        for _ in range(3):
+        for _ in range(5):
             client.post("/api/search", json={"strokes": strokes})
-            alone = slowest_of_a_hundred(client, strokes)
+            alone, worked = time_drawings(client, strokes), seconds_of_picture_threads()
             with uploading(address, hostile) as statuses:
-                while service.pictures.pending < len(hostile):
+                deadline = time.monotonic() + 60
+                while service.pictures.pending < len(hostile) and time.monotonic() < deadline:
                     time.sleep(0.01)
-                disturbed = slowest_of_a_hundred(client, strokes)
+                disturbed = time_drawings(client, strokes)
             assert set(statuses) <= {200, 422}
+            # Cores that the service itself spends on a picture are cores that drawings wait for.
+            assert seconds_of_picture_threads() - worked < MOST_SECONDS * len(statuses)
             seen.append((alone, disturbed))
-            # On an idle machine 150 ms; where other tests have the cores, in terms of what drawings wait for anyway.
-            # Behind a picture they would wait for seconds.
-            if disturbed < 0.15 + 4 * alone:
+            # Other programs may take the cores from all drawings, or from a few of them and not in every round.
+            is_starved = alone.by_the_clock > STARVED_SECONDS
+            allowed = MOST_SECONDS + (alone.by_the_clock if is_starved else 0)
+            if disturbed.but_for_cores <= MOST_SECONDS and disturbed.by_the_clock <= allowed:
                 return
-    pytest.fail(f"drawings waited too long, three times in a row: {seen}")
+    pytest.fail(f"drawings waited too long, five times in a row: {seen}")
 
 
 def test_drawings_are_answered_while_every_picture_thread_is_taken(service, client_for, strokes, png):
@@ -125,6 +161,14 @@ def test_showing_a_large_tiff_takes_no_memory_of_the_service(
         answer = client.get(f"/api/photos/{photo}")
         assert (answer.status_code, answer.headers["content-type"]) == (200, "image/jpeg")
         assert memory(os.getpid()) < before + 50_000_000
+
+
+@linux
+def test_decoders_stand_back_behind_drawings(service, client_for, png):
+    assert client_for(service).post("/api/search", files={"picture": png()}).status_code == 200
+    pids = service.finder._run.__self__.pids
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert [os.getpriority(os.PRIO_PROCESS, pid) for pid in pids] == [min(own + 10, 19)]
 
 
 def test_the_service_decodes_so_many_pictures_at_once(service):
