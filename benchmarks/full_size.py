@@ -186,8 +186,8 @@ def page(plan: Plan) -> str:
     text = (
         f"Recipe {plan.recipe}, {size.photos:,} photos, {size.sketches:,} sketches of {size.classes} categories, "
         f"{size.bits} bits; a card of {plan.teraflops:g} TFLOPS, of which {plan.share:.0%} are used, and which "
-        f"augments pictures beside. This machine has {speeds.cores} cores, all of them for this; where it is the slower one, a "
-        "card waits for it."
+        f"augments pictures beside. This machine has {speeds.cores} cores, all of them for this; where it is the "
+        "slower one, a card waits for it."
     )
     read = [
         ("photos, from files", speeds.photos),
