@@ -96,7 +96,10 @@ class Speeds:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
         """Parse a part of a record."""
-        return cls(**{name: Rate(**value) if isinstance(value, dict) else value for name, value in record.items()})
+        fields: dict[str, Any] = {
+            name: Rate(**value) if isinstance(value, dict) else value for name, value in record.items()
+        }
+        return cls(**fields)
 
     def seconds(self, rate: Rate, pictures: int) -> float:
         """Return how long all cores take for some pictures."""

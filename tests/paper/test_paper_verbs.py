@@ -140,3 +140,21 @@ def test_a_device_that_is_not_there_stops_a_comparison(compare, run, quick_recip
         assert result.exit_code != 0
         assert "no device named 'cuda:99' here. This machine has: cpu" in result.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_a_changed_setting_makes_another_run_and_the_report_says_which(compare, run, tmp_path):
+    assert compare("--method", "cca").exit_code == 0
+    assert not Records(tmp_path / "results").changed_settings()
+    result = compare("--method", "cca", "--setting", "cca.ridge=0.7")
+    assert result.exit_code == 0, result.output
+    assert "finished before" not in result.stderr
+    assert run("report", "--results", tmp_path / "results").exit_code == 0
+    report = (tmp_path / "results" / "report" / "report.md").read_text(encoding="utf-8")
+    assert "## Settings that differ from these\n\n- cca-8: ridge is 0.7\n" in report
+
+
+def test_a_setting_that_a_method_does_not_have_stops_a_comparison(compare, tmp_path):
+    result = compare("--method", "cca", "--setting", "cca.rigde=0.7")
+    assert result.exit_code != 0
+    assert "cca has no setting named 'rigde'. It has: ridge=0.1, pairs=" in result.stderr
+    assert not (tmp_path / "results").exists()

@@ -72,6 +72,10 @@ def run(
     protocol: Annotated[
         str, typer.Option(help="'seen', as in the paper, or 'unseen': a fifth of the photos is kept to be found.")
     ] = "seen",
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METHOD.NAME=VALUE", help="Change a method's setting: gn-triplet.side=224; repeat."),
+    ] = None,
     recipe: Recipe = "tuned",
     queries: Queries = 10,
     seed: Seed = 0,
@@ -88,11 +92,14 @@ def run(
     from sketchhash.devices import using
     from sketchhash.paper import limit_photos, plan
     from sketchhash.paper.runner import Failed, run_entries
+    from sketchhash.paper.settings import parse_settings
     from sketchhash.paper.workbench import Workbench
 
     entries = plan(method or None, _code_lengths(bits or _BITS), *_code_lengths([ablation_bits]))
+    settings = parse_settings(setting or ())
     dataset = limit_photos(datasets.open_dataset(data, photos), most)
-    bench = Workbench(dataset, protocol, recipe, seed, queries, cache or user_cache(), TrainingProgress(), keep_pixels)
+    place = cache or user_cache()
+    bench = Workbench(dataset, protocol, recipe, seed, queries, place, TrainingProgress(), keep_pixels, settings)
     with using(device):
         outcomes = run_entries(bench, out, entries)
         say(

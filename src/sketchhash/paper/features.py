@@ -78,15 +78,23 @@ class SketchNet:
         seed: Of the network.
         training: Returns its training data.
         content: Identifies the pictures of its training data.
+        build: Returns an unfitted method with the settings of the comparison; by default those of the card.
     """
 
-    def __init__(self, folder: Path, seed: int, training: Callable[[], Views], content: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seed: int,
+        training: Callable[[], Views],
+        content: str,
+        build: Callable[[Method], Method] = lambda method: method,
+    ) -> None:
         """Name the network; nothing is fitted yet."""
-        self._folder, self._training = folder, training
+        self._folder, self._training, self._build = folder, training, build
         self.card = card_of(SKETCH_NET)
         (self.size,) = self.card.sizes
         self.seed = seed
-        method = self.card.build(self.size, seed)
+        method = self._built()
         self.settings: Settings = {
             "implementation": self.card.implementation,
             **settings_of(method),
@@ -101,16 +109,19 @@ class SketchNet:
         path = self._folder / f"{SKETCH_NET}-{self._key}.npz"
         if path.exists() and self._seconds_path.exists():
             try:
-                return load_fitted(path)
+                return load_fitted(path, self._built())
             except DamagedState:
                 pass  # as good as absent
         started = perf_counter()
-        fitted = Fitted(self.card, self.size, self.seed, self.card.build(self.size, self.seed).fit(self._training()))
+        fitted = Fitted(self.card, self.size, self.seed, self._built().fit(self._training()))
         seconds = perf_counter() - started
         path.parent.mkdir(parents=True, exist_ok=True)
         fitted.save(path)
         write_text(self._seconds_path, f"{seconds}\n")
         return fitted
+
+    def _built(self) -> Method:
+        return self._build(self.card.build(self.size, self.seed))
 
     @property
     def fit_seconds(self) -> float:

@@ -23,6 +23,7 @@ from sketchhash.evaluation import TieGroups, labels, rank_codes, rank_cosine, ra
 from sketchhash.evaluation.ranking import LabelArray, Vectors
 from sketchhash.paper.entries import ABLATIONS, DSH, TRUNK_METHODS, Entry
 from sketchhash.paper.features import SKETCH_NET, Settings, hash_of, settings_of
+from sketchhash.paper.settings import changed
 from sketchhash.paper.workbench import Workbench
 
 Matrix = NDArray[np.float64]
@@ -82,12 +83,14 @@ class CatalogueMethod:
     def __init__(self, card: Card, size: int, bench: Workbench) -> None:
         """Build the method."""
         self._card, self._bench = card, bench
-        self._method = card.build(size, bench.seed)
+        changes = bench.settings.get(card.name, {})
+        self._method = changed(card.build(size, bench.seed), changes)
         recipe: Settings = {
             "implementation": card.implementation,
             "distance": card.distance,
             # A method without settings is identified by what its card says of them.
             **(settings_of(self._method) or {"choices": card.choices}),
+            **({"changed": changes} if changes else {}),
             "size": size,
             "seed": bench.seed,
             "sees": card.sees,

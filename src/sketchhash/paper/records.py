@@ -261,6 +261,11 @@ class Records:
         found = (self._parsed(RunRecord.from_json, document) for kind, document in self._lines() if kind == "run")
         return list({record.entry: record for record in found}.values())
 
+    def changed_settings(self) -> dict[str, Mapping[str, object]]:
+        """Read which settings of finished runs differ from those on their cards, by the hash of the recipe."""
+        recipes = (document for kind, document in self._lines() if kind == "recipe")
+        return {recipe["hash"]: recipe["changed"] for recipe in recipes if "changed" in recipe}
+
     def find(self, entry: Entry, recipe_hash: object) -> RunRecord | None:
         """Return a finished run of this entry by this recipe, or None."""
         if not self.path.exists():

@@ -176,12 +176,23 @@ def _examples(experiment: Experiment, run: RunRecord, dataset: Dataset, folder: 
     return Illustration(path, "Figure 6: what sketches find", caption)
 
 
+def _changes(records: Records, runs: Runs) -> tuple[str, ...]:
+    changed = records.changed_settings()
+    return tuple(
+        f"{run.entry.slug}: " + ", ".join(f"{name} is {value}" for name, value in changed[run.recipe].items())
+        for run in runs.all
+        if run.recipe in changed
+    )
+
+
 def _sections(records: Records, runs: Runs) -> tuple[Section, ...]:
     ran = {run.method for run in runs.all}
     cards = [card for card in CATALOGUE if card.name in ran]
     choices = tuple(f"{card.title} ({card.paper}, {card.year}): {' '.join(card.choices)}" for card in cards)
     versions = sorted({item for run in runs.all for item in run.versions.items()})
     sections = [Section("What the methods' papers leave open, and what was reduced", choices)] if choices else []
+    if changes := _changes(records, runs):
+        sections.append(Section("Settings that differ from these", changes))
     sections.append(Section("Versions", tuple(f"{name} {number}" for name, number in versions)))
     if failures := records.failures():
         lines = tuple(f"{path.name.removesuffix('.failed.txt')}: see {path.name}" for path in failures)

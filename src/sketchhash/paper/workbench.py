@@ -21,7 +21,8 @@ from sketchhash.dsh.training import prepare, train
 from sketchhash.errors import UnknownName
 from sketchhash.evaluation import labels
 from sketchhash.paper.experiment import PROTOCOLS, Experiment
-from sketchhash.paper.features import SKETCH_SIDE, InkStore, PhotoTrunk, SketchNet, photo_pictures
+from sketchhash.paper.features import SKETCH_NET, SKETCH_SIDE, InkStore, PhotoTrunk, SketchNet, photo_pictures
+from sketchhash.paper.settings import Changes, changed
 
 _ANY_BITS = 8  # the trunk does not depend on the length of codes
 _FROZEN = "tuned"  # the recipe whose photo trunk serves the others when DSH's own learns with everything else
@@ -40,6 +41,7 @@ class Workbench:
         cache: Path,
         progress: Progress,
         keep_pixels: bool = False,
+        settings: Changes | None = None,
     ) -> None:
         """Split the dataset; nothing is decoded yet.
 
@@ -53,10 +55,12 @@ class Workbench:
             cache: Where features, sketches and networks are kept.
             progress: Shows what is being done.
             keep_pixels: Let DSH keep resized photos in the cache, if it trains all weights.
+            settings: What differs from the cards of compared methods, by method.
         """
         if protocol not in PROTOCOLS:
             raise UnknownName("protocol", protocol, PROTOCOLS)
         self.dataset, self.protocol, self.recipe, self.seed = dataset, protocol, recipe, seed
+        self.settings: Changes = settings or {}
         self._cache, self._progress, self._keep_pixels = cache, progress, keep_pixels
         self.split = draw_split(dataset, queries, seed, PROTOCOLS[protocol])
         self.parts = self.split.apply(dataset)
@@ -91,7 +95,10 @@ class Workbench:
             return Views(photo_pictures(photos), labels(photos), ink, labels(sketches))
 
         content = f"{self.split.hash} {self._ink_fingerprint}"
-        return SketchNet(self._cache / "baselines", self.seed, training, content)
+        changes = self.settings.get(SKETCH_NET, {})
+        return SketchNet(
+            self._cache / "baselines", self.seed, training, content, lambda method: changed(method, changes)
+        )
 
     def sketch_accuracy(self) -> float | None:
         """Return how many of the query sketches the Sketch-a-Net knows; see `SketchNet.accuracy`."""
