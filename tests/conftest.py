@@ -53,7 +53,7 @@ def paint_sketch() -> Callable[[Path, int], Path]:
 def make_model_folder(tmp_path_factory) -> Callable[..., Path]:
     """Give a function that writes tiny models of linear networks; other seeds give other codes."""
 
-    def make(bits: int = 32, seed: int = 0, tokens: TokenInput | None = None) -> Path:
+    def make(bits: int = 32, seed: int = 0, tokens: TokenInput | None = None, card: str = "# tiny\n") -> Path:
         size = 16
         folder = tmp_path_factory.mktemp("models") / "tiny"
         manifest = Manifest(
@@ -73,7 +73,7 @@ def make_model_folder(tmp_path_factory) -> Callable[..., Path]:
             manifest,
             image_onnx=_linear_network(image_inputs, bits, seed),
             sketch_onnx=_linear_network({"sketches": ink}, bits, seed),
-            card="# tiny\n",
+            card=card,
         )
         return folder
 

@@ -7,6 +7,7 @@ from sketchhash.dsh.export import describe, read_notes
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
 from sketchhash.errors import BadArgument
+from sketchhash.model import NOTHING_KEPT_OUT
 
 NOTES = """
 summary = "Knows keys."
@@ -35,7 +36,7 @@ def test_a_card_counts_what_trained_in_each_dataset(job):
 
 def test_a_card_says_when_nothing_was_kept_out(job):
     facts = describe(replace(job, split=keep_nothing_out(job.dataset)))
-    assert facts.protocol == "It was trained on all sketches and photos below: none were kept out to measure it."
+    assert facts.protocol == NOTHING_KEPT_OUT
     assert sum(source.sketches for source in facts.data) == len(job.dataset.sketches)
 
 

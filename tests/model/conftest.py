@@ -67,6 +67,7 @@ def write(tmp_path, manifest):
         image_onnx = changes.pop("image_onnx", None) or linear_graph(*image)
         sketch_onnx = changes.pop("sketch_onnx", None) or linear_graph("sketches")
         extra_files = changes.pop("extra_files", None)
+        card = changes.pop("card", "# tiny\n")
         variant = replace(manifest, **changes)
         folder = tmp_path / name
         write_model(
@@ -74,7 +75,7 @@ def write(tmp_path, manifest):
             variant,
             image_onnx=image_onnx,
             sketch_onnx=sketch_onnx,
-            card="# tiny\n",
+            card=card,
             extra_files=extra_files,
         )
         return folder

@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from sketchhash.errors import BadArgument, IncompatibleModel
-from sketchhash.model import Inspection, folder, read_manifest, verify
+from sketchhash.model import (
+    NOTHING_KEPT_OUT,
+    CardFacts,
+    Inspection,
+    folder,
+    model_card,
+    read_manifest,
+    says_nothing_was_kept_out,
+    verify,
+)
 
 FILES = ("README.md", "image.onnx", "manifest.json", "sketch.onnx")
 LISTED = ("README.md", "image.onnx", "sketch.onnx")
@@ -52,6 +61,19 @@ def test_a_byte_flipped_anywhere_shows(model_folder, name):
         damaged[place] ^= 0x10
         path.write_bytes(damaged)
         assert verify(model_folder).changed == (name,)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "answer"), [(NOTHING_KEPT_OUT, True), ("3 query sketches search 5 photos.", False)]
+)
+def test_a_card_tells_whether_nothing_was_kept_out_of_training(write, manifest, protocol, answer):
+    assert says_nothing_was_kept_out(write(card=model_card(manifest, CardFacts("", (), protocol)))) is answer
+
+
+def test_a_card_that_was_edited_tells_nothing(model_folder):
+    (model_folder / "README.md").write_text("another card")
+    with pytest.raises(IncompatibleModel, match=r"README\.md was changed"):
+        says_nothing_was_kept_out(model_folder)
 
 
 def test_a_folder_without_manifest_is_no_model(tmp_path):

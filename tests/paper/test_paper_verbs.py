@@ -7,6 +7,8 @@ from sketchhash.baselines import CATALOGUE
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
 from sketchhash.cli import app
 from sketchhash.datasets import synthetic
+from sketchhash.errors import BadArgument
+from sketchhash.model import NOTHING_KEPT_OUT
 from sketchhash.paper import ABLATIONS, Records
 from sketchhash.paper.heads import HeadRecords
 
@@ -112,6 +114,12 @@ def test_heads_are_compared_on_equal_features_and_reported(run, world, tmp_path,
     assert result.exit_code == 0, result.output
     assert "dsh 8, seed 0: unseen categories" in result.stderr
 
+    listed = ("--zero-shot", "sketchy-sake", "--choices", tmp_path / "heads")
+    result = run("heads", "--data", "toy", "--out", tmp_path / "listed", *options, *listed)
+    assert result.exit_code == 0, result.output
+    assert "lacks 24 of the 25 categories of sketchy-sake: cup, swan" in result.stderr
+    assert HeadRecords(tmp_path / "listed").experiment().unseen_categories == ("umbrella",)
+
     more = replace(world, name="more", sketches=())
     monkeypatch.setattr("sketchhash.datasets.open_dataset", lambda data, photos=None: more if data == "more" else world)
     joined = ("--out", tmp_path / "joined", "--also", "more")
@@ -124,7 +132,37 @@ def test_heads_are_compared_on_equal_features_and_reported(run, world, tmp_path,
 def test_heads_on_a_models_trunks_need_to_know_what_these_saw_of_joined_data(run, tmp_path):
     result = run("heads", "--data", "toy", "--also", "more", "--from", tmp_path, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "--unseen-category" in result.stderr
+    assert "--unseen-category" in result.stderr and "--zero-shot" in result.stderr
+
+
+def test_a_list_of_unseen_categories_and_names_of_some_exclude_each_other(run, tmp_path):
+    both = ("--zero-shot", "tuberlin-sake", "--unseen-category", "key")
+    result = run("heads", "--data", "toy", "--out", tmp_path / "out", *both)
+    assert result.exit_code == 2
+    assert "give --zero-shot or --unseen-category" in result.stderr
+
+
+def test_heads_refuse_the_trunks_of_a_model_that_may_know_the_queries(run, make_model_folder, tmp_path):
+    model = make_model_folder(card=f"# tiny\n\n{NOTHING_KEPT_OUT}\n")
+    result = run("heads", "--data", "toy", "--from", model, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "nothing was kept out of its training" in result.stderr and "twin" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_trunks_of_a_model_learn_on_without_unseen_categories(run, world, make_model_folder, tmp_path, monkeypatch):
+    taught = []
+
+    def stop(dataset, recipe, taught_on, *_):
+        taught.append(taught_on)
+        raise BadArgument("enough")
+
+    monkeypatch.setattr("sketchhash.datasets.open_dataset", lambda data, photos=None: world)
+    monkeypatch.setattr("sketchhash.paper.heads.bench.HeadBench", stop)
+    told = ("heads", "--data", "toy", "--from", make_model_folder(), "--out", tmp_path / "out")
+    run(*told, "--unseen-category", "key")
+    run(*told, "--queries", 3, "--validation", 1)
+    assert [split.unseen_categories for split in taught] == [("key",), ()]
 
 
 def test_a_method_that_sees_pictures_is_no_head(run, tmp_path):

@@ -223,6 +223,10 @@ def heads(
         list[str] | None,
         typer.Option(metavar="NAME", help="Keep a category out of all training, and search only such; repeat."),
     ] = None,
+    zero_shot: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Keep a published list of categories out so, such as 'tuberlin-sake'."),
+    ] = None,
     choices: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Take settings from the results of another comparison.")
     ] = None,
@@ -239,21 +243,34 @@ def heads(
     from sketchhash.devices import using
     from sketchhash.dsh.recipe import load_recipe
     from sketchhash.paper.heads import HeadRecords
-    from sketchhash.paper.heads.bench import HeadBench, Task
+    from sketchhash.paper.heads.bench import HeadBench, Task, check_queries_were_kept_out
     from sketchhash.paper.heads.methods import check_names, head_names
     from sketchhash.paper.heads.runner import run_heads
-    from sketchhash.paper.heads.splits import draw_head_split, draw_unseen_split
+    from sketchhash.paper.heads.splits import draw_head_split, draw_unseen_split, listed_categories
 
     check_names([*(method or ()), *(untuned or ())])
-    if also and model and not unseen_category:
-        raise BadArgument("Which sketches of joined datasets a model has not seen is unknown. Add --unseen-category.")
+    if zero_shot and unseen_category:
+        raise BadArgument("Unseen categories are those of a list, or named: give --zero-shot or --unseen-category.")
+    is_zero_shot = bool(zero_shot or unseen_category)
+    if also and model and not is_zero_shot:
+        raise BadArgument(
+            "Which sketches of joined datasets a model has not seen is unknown. Add --unseen-category or --zero-shot."
+        )
+    if model and not is_zero_shot:
+        check_queries_were_kept_out(model)
     dataset = datasets.join([datasets.open_dataset(data, photos), *map(datasets.open_dataset, also or ())])
-    kept_out = datasets.draw_split(dataset, queries)
-    if unseen_category:
-        splits = [draw_unseen_split(dataset, unseen_category)] * seeds
+    unseen: Sequence[str] = unseen_category or ()
+    if zero_shot:
+        unseen, absent = listed_categories(dataset, zero_shot)
+        if absent:
+            listed = len(unseen) + len(absent)
+            say(f"{dataset.name} lacks {len(absent)} of the {listed} categories of {zero_shot}: {', '.join(absent)}.")
+    if unseen:
+        taught_on = draw_unseen_split(dataset, unseen)
+        splits = [taught_on] * seeds
     else:
-        splits = [draw_head_split(dataset, kept_out, validation, seed) for seed in range(seeds)]
-    taught_on = splits[0] if unseen_category and model is None else kept_out
+        taught_on = datasets.draw_split(dataset, queries)
+        splits = [draw_head_split(dataset, taught_on, validation, seed) for seed in range(seeds)]
     tasks = [Task.of(split, dataset) for split in splits]
     names = [name for name in head_names() if not method or name in method]
     given = HeadRecords(choices).choices() if choices else None

@@ -40,6 +40,7 @@ from sketchhash.dsh.tracing import trace
 from sketchhash.errors import BadArgument
 from sketchhash.imaging import InkStyle
 from sketchhash.model import (
+    NOTHING_KEPT_OUT,
     CardFacts,
     DataSource,
     InkInput,
@@ -219,10 +220,7 @@ def describe(job: Job, notes: Notes | None = None) -> CardFacts:
     """Describe a job's data and protocol; licences are not known from files, and the card says so."""
     notes = notes or Notes()
     parts, split, dataset = job.split.apply(job.dataset), job.split, job.dataset
-    if not split.query_sketches:
-        protocol = "It was trained on all sketches and photos below: none were kept out to measure it."
-    else:
-        protocol = _protocol(parts, split)
+    protocol = _protocol(parts, split) if split.query_sketches else NOTHING_KEPT_OUT
     sketches, photos = (
         Counter(collection(dataset, item) for item in items)
         for items in (parts.training_sketches, parts.training_photos)

@@ -5,8 +5,15 @@ and refuses a folder that is damaged, incomplete or made for another version.
 """
 
 from sketchhash.model.calibration import Calibration, Guess, Judgement, QueryKind, Verdict
-from sketchhash.model.card import CardFacts, DataSource, model_card
-from sketchhash.model.folder import Inspection, read_manifest, verify, write_calibration, write_model
+from sketchhash.model.card import NOTHING_KEPT_OUT, CardFacts, DataSource, model_card
+from sketchhash.model.folder import (
+    Inspection,
+    read_manifest,
+    says_nothing_was_kept_out,
+    verify,
+    write_calibration,
+    write_model,
+)
 from sketchhash.model.manifest import (
     FileRecord,
     InkInput,
@@ -18,6 +25,7 @@ from sketchhash.model.manifest import (
 from sketchhash.model.model import Model, decoded_side, read_photo_for
 
 __all__ = [
+    "NOTHING_KEPT_OUT",
     "Calibration",
     "CardFacts",
     "DataSource",
@@ -37,6 +45,7 @@ __all__ = [
     "model_card",
     "read_manifest",
     "read_photo_for",
+    "says_nothing_was_kept_out",
     "verify",
     "write_calibration",
     "write_model",

@@ -66,6 +66,10 @@ _ALWAYS_LIMITS = (
 )
 
 
+NOTHING_KEPT_OUT = "It was trained on all sketches and photos below: none were kept out to measure it."
+"""The protocol on the card of a model that was trained on everything."""
+
+
 @dataclass(frozen=True)
 class DataSource:
     """One body of sketches or photos that the model learnt from or was measured on."""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sketchhash.errors import BadArgument, IncompatibleModel
 from sketchhash.model.calibration import Calibration
+from sketchhash.model.card import NOTHING_KEPT_OUT
 from sketchhash.model.manifest import (
     CALIBRATION,
     CARD,
@@ -118,6 +119,15 @@ def read_manifest(folder: Path) -> Manifest:
             f"{folder} is not a model folder: {MANIFEST} cannot be read ({problem.strerror}). {FETCH_AGAIN}"
         ) from problem
     return parse_manifest(text, str(path))
+
+
+def says_nothing_was_kept_out(folder: Path) -> bool:
+    """Return whether the card of the model in ``folder`` says that it was trained on everything.
+
+    Where it does not, a network may have seen everything nevertheless: it may have learned on from another model's.
+    """
+    require_intact(folder)
+    return NOTHING_KEPT_OUT in (folder / CARD).read_text(encoding="utf-8")
 
 
 def verify(folder: Path) -> Inspection:

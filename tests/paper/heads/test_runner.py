@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -124,6 +125,31 @@ def test_the_report_says_where_dsh_stands(finished, tmp_path):
     assert text.count("methods with codes; the best other, Ridge to random class codes") == 4
     assert "## What was chosen on validation" in text
     assert "PLSR" in text
+
+
+@pytest.mark.parametrize(
+    ("model", "unseen", "said", "unsaid"),
+    [
+        ("", [], "9 sketches of 3 categories search", "C2's trunk comes from"),
+        ("", ["key"], "of 3 categories, all of categories that no training here saw search", "C2's trunk comes from"),
+        (
+            "abc",
+            [],
+            "C2's trunk comes from a model (abc), and saw what that model was taught: these queries",
+            "no head",
+        ),
+        ("abc", ["key"], "these categories too, unless its training kept them out", "no training here saw"),
+    ],
+)
+def test_the_report_says_what_the_trunks_may_have_seen(finished, tmp_path, model, unseen, said, unsaid):
+    first, *others = (finished[0] / "heads.jsonl").read_text(encoding="utf-8").splitlines()
+    document = json.loads(first)
+    document["experiment"]["trunks"]["model"] = model
+    document["experiment"]["unseen_categories"] = unseen
+    (tmp_path / "heads.jsonl").write_text("\n".join([json.dumps(document), *others]) + "\n", encoding="utf-8")
+    write_heads_report(tmp_path, tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert said in text and unsaid not in text
 
 
 def test_recipes_that_augment_or_train_trunks_are_refused(dataset, recipe_file, tmp_path):

@@ -1,8 +1,8 @@
 import pytest
 
-from sketchhash.errors import BadArgument
+from sketchhash.errors import BadArgument, SplitProblem, UnknownName
 from sketchhash.paper.heads.bench import Task
-from sketchhash.paper.heads.splits import draw_head_split, draw_unseen_split
+from sketchhash.paper.heads.splits import draw_head_split, draw_unseen_split, listed_categories
 
 
 @pytest.fixture
@@ -40,6 +40,19 @@ def test_unseen_categories_are_in_no_training(dataset):
     assert {item.label for item in (*task.queries, *task.galleries["unseen categories"])} == {key}
     assert key not in {item.label for item in (*task.training_photos, *task.training_sketches)}
     assert list(task.galleries) == ["unseen categories"]
+
+
+def test_of_a_published_list_a_dataset_gives_what_it_has_and_names_the_rest(dataset):
+    found, absent = listed_categories(dataset, "tuberlin-sempcyc")
+    assert found == ("snowman", "umbrella")
+    assert len(absent) == 28 and "duck" in absent
+
+
+def test_a_published_list_of_which_a_dataset_has_nothing_is_refused(dataset):
+    with pytest.raises(SplitProblem, match="no category of the list quickdraw-doodle2search"):
+        listed_categories(dataset, "quickdraw-doodle2search")
+    with pytest.raises(UnknownName, match="tuberlin-sake"):
+        listed_categories(dataset, "tuberlin-sak")
 
 
 @pytest.mark.parametrize("validation", [0, 4])

@@ -20,7 +20,7 @@ from sketchhash.dsh.runs import Job
 from sketchhash.dsh.training import prepare, train_behind
 from sketchhash.errors import BadArgument
 from sketchhash.evaluation import labels
-from sketchhash.model import read_manifest
+from sketchhash.model import read_manifest, says_nothing_was_kept_out
 
 Features = NDArray[np.float32]
 
@@ -56,6 +56,19 @@ class Task:
             validation_sketches=parts.validation_queries,
             queries=parts.queries,
             galleries=galleries,
+        )
+
+
+def check_queries_were_kept_out(model: Path) -> None:
+    """Raise if a model's card says that its training kept nothing out: then its C2 may have seen every query.
+
+    What a card does not say cannot be told from the folder; the report says so.
+    """
+    if says_nothing_was_kept_out(model):
+        raise BadArgument(
+            f"The card of {model} says that nothing was kept out of its training, so its C2 may know the queries. Give "
+            "a model whose training kept them out: a twin, trained with sketchhash train --split FILE. Or leave --from "
+            "out and give a --recipe that teaches C2 (pretrain_sketches): it does so without them."
         )
 
 

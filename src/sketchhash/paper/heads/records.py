@@ -44,7 +44,7 @@ class HeadExperiment:
         queries: How many.
         galleries: Number of photos of each gallery, with the first seed.
         validation: Number of validation queries and photos.
-        unseen_categories: Kept out of all training; none if queries are of trained categories.
+        unseen_categories: Kept out of all training here; none if queries are of trained categories.
         versions: Of the packages that took part.
     """
 

@@ -14,8 +14,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from sketchhash.datasets import Dataset, Split, draw_split, draw_zero_shot_split, with_validation
-from sketchhash.errors import BadArgument
+from sketchhash.datasets import (
+    Dataset,
+    Split,
+    draw_split,
+    draw_zero_shot_split,
+    with_validation,
+    zero_shot_categories,
+)
+from sketchhash.datasets.names import fold
+from sketchhash.errors import BadArgument, SplitProblem
 
 UNSEEN_SHARE = 0.2
 VALIDATION_PHOTOS = 10  # of a category at most, and at most a fifth of those that would train
@@ -51,6 +59,20 @@ def draw_head_split(dataset: Dataset, kept_out: Split, validation: int, seed: in
         validation_per_category=validation,
         validation_sketches=aside,
     )
+
+
+def listed_categories(dataset: Dataset, list_name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the categories of a published list that a dataset has, and those that it does not have.
+
+    Raises:
+        SplitProblem: If it has none of them.
+    """
+    there = {fold(category) for category in dataset.categories}
+    listed = zero_shot_categories(list_name)
+    found = tuple(category for category in listed if fold(category) in there)
+    if not found:
+        raise SplitProblem(f"{dataset.name} has no category of the list {list_name}, such as {listed[0]!r}.")
+    return found, tuple(category for category in listed if category not in found)
 
 
 def draw_unseen_split(dataset: Dataset, unseen: Iterable[str]) -> Split:

@@ -203,7 +203,9 @@ def write_heads_report(results: Path, out: Path) -> list[Path]:
 
 def _introduction(experiment: HeadExperiment) -> tuple[str, ...]:
     galleries = " and ".join(f"{count:,} {name}" for name, count in experiment.galleries.items())
-    of = ", all of categories that no training saw" if experiment.unseen_categories else ""
+    of = ""
+    if experiment.unseen_categories:
+        of = f", all of categories that {'no head was taught' if _model(experiment) else 'no training here saw'}"
     sketches, photos = experiment.validation
     chosen = f"; settings were chosen by {sketches:,} other sketches on {photos:,} other photos" if sketches else ""
     return (
@@ -212,7 +214,24 @@ def _introduction(experiment: HeadExperiment) -> tuple[str, ...]:
         f"{len(experiment.splits)} seeds; recipe {experiment.recipe['name']}, data {experiment.data_hash[:12]}, splits "
         f"{', '.join(split[:8] for split in experiment.splits)}, trunk of C2 {experiment.trunks['c2'][:12]}.",
         "Every method learns from the same features of the same pictures. DSH alone also sees the photos' contours.",
+        *_doubts(experiment),
     )
+
+
+def _doubts(experiment: HeadExperiment) -> tuple[str, ...]:
+    """Say what trunks may have seen that were not taught here: the records of a model do not tell."""
+    if not (model := _model(experiment)):
+        return ()
+    asked = "categories" if experiment.unseen_categories else "queries"
+    return (
+        f"C2's trunk comes from a model ({model[:12]}), and saw what that model was taught: these {asked} too, unless "
+        "its training kept them out.",
+    )
+
+
+def _model(experiment: HeadExperiment) -> str:
+    """Return the fingerprint of the model that C2's trunk comes from; empty if it was taught here."""
+    return experiment.trunks.get("model", "")
 
 
 def _quality_row(heads: Heads, method: str, gallery: str) -> tuple[Cell, ...]:
