@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from sketchhash.baselines import Distance, Input
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
+from sketchhash.baselines.deep import pictures
 from sketchhash.errors import BadArgument, DamagedState, NotFitted
 from sketchhash.evaluation import mean_average_precision
 from sketchhash.evaluation.ranking import rank_distances
@@ -174,6 +175,15 @@ def test_a_sketch_network_that_was_kept_without_its_classifier_has_no_accuracy(f
 
     monkeypatch.setattr(fakes, "classify", classify)
     assert make_bench().sketch_accuracy() is None
+
+
+def test_pixels_that_do_not_fit_into_memory_go_into_the_cache(fakes, make_bench, tmp_path, monkeypatch):
+    folders, fit, made = [], fakes.fit, pictures.TemporaryFile
+    monkeypatch.setattr(fakes, "fit", lambda self, views: (pictures.read_photos(views.photos, 8), fit(self, views))[1])
+    monkeypatch.setattr(pictures, "_IN_MEMORY", 0)
+    monkeypatch.setattr(pictures, "TemporaryFile", lambda dir: folders.append(dir) or made(dir=dir))
+    run_one(make_bench(), tmp_path / "results", CODES)  # the features of sketches need the network
+    assert folders == [tmp_path / "cache" / "baselines"]
 
 
 def test_categories_without_photos_teach_the_sketch_network_alone(fakes, make_bench, world):

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from sketchhash.baselines import CanonicalCorrelation, Card, ClassCodes, Distance, Input, Method, Views, card_of
+from sketchhash.baselines.deep.pictures import keeping_pixels_in
 from sketchhash.baselines.deep.triplet_alexnet import TripletHeads
 from sketchhash.codes import pack
 from sketchhash.datasets import Item, Partition
@@ -100,6 +101,10 @@ class CatalogueMethod:
 
     def encode(self) -> MethodEncodings:
         """Load the inputs, then fit and encode by the clock."""
+        with keeping_pixels_in(self._bench.baselines_folder):
+            return self._encode()
+
+    def _encode(self) -> MethodEncodings:
         bench, sees = self._bench, self._card.sees
         gallery, queries = bench.gallery(sees), bench.queries(sees)
         method, fit = self._fitted()

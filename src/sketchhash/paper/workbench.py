@@ -85,6 +85,11 @@ class Workbench:
         """Return the query sketches."""
         return self._sketches(self.parts.queries, sees)
 
+    @property
+    def baselines_folder(self) -> Path:
+        """Where compared methods keep what they need again, and pixels that do not fit into memory."""
+        return self._cache / "baselines"
+
     @cached_property
     def sketch_net(self) -> SketchNet:
         """The Sketch-a-Net of this comparison, which learns to classify all training sketches."""
@@ -96,9 +101,7 @@ class Workbench:
 
         content = f"{self.split.hash} {self._ink_fingerprint}"
         changes = self.settings.get(SKETCH_NET, {})
-        return SketchNet(
-            self._cache / "baselines", self.seed, training, content, lambda method: changed(method, changes)
-        )
+        return SketchNet(self.baselines_folder, self.seed, training, content, lambda method: changed(method, changes))
 
     def sketch_accuracy(self) -> float | None:
         """Return how many of the query sketches the Sketch-a-Net knows; see `SketchNet.accuracy`."""

@@ -5,9 +5,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from sketchhash.baselines.deep import pictures
 from sketchhash.baselines.deep.networks import Colour, Ink
-from sketchhash.baselines.deep.pictures import augment, read_edges, read_ink, read_photos
-from sketchhash.errors import BadArgument
+from sketchhash.baselines.deep.pictures import augment, keeping_pixels_in, read_edges, read_ink, read_photos
+from sketchhash.errors import BadArgument, UnwritableState
 
 
 def test_photos_edges_and_ink_are_read_in_order_into_bytes(shape_views):
@@ -18,6 +19,59 @@ def test_photos_edges_and_ink_are_read_in_order_into_bytes(shape_views):
     assert {photos.dtype, edges.dtype, ink.dtype} == {torch.uint8}
     mean = torch.tensor(shape_views.photos[3].mean(axis=(0, 1)), dtype=torch.float32)
     assert_close(photos[3].float().mean(dim=(1, 2)), mean, atol=2, rtol=0)
+
+
+def test_pixels_that_are_too_many_for_memory_are_the_same_from_a_file(shape_views, monkeypatch, tmp_path):
+    expected = read_photos(shape_views.photos, 40), read_ink(shape_views.sketches, 40)
+    files = count_files(monkeypatch)
+    with keeping_pixels_in(tmp_path / "pixels"):
+        monkeypatch.setattr(pictures, "_IN_MEMORY", 0)
+        found = read_photos(shape_views.photos, 40), read_ink(shape_views.sketches, 40)
+    assert files == [tmp_path / "pixels"] * 2
+    rows = torch.tensor([7, 0, 7])
+    for some, others in zip(found, expected, strict=True):
+        assert_close(some, others, rtol=0, atol=0)
+        assert_close(
+            augment(some[rows], torch.Generator().manual_seed(0)),
+            augment(others[rows], torch.Generator().manual_seed(0)),
+            rtol=0,
+            atol=0,
+        )
+
+
+def test_a_file_of_pixels_does_not_stay(shape_views, monkeypatch, tmp_path):
+    monkeypatch.setattr(pictures, "_IN_MEMORY", 0)
+    with keeping_pixels_in(tmp_path):
+        pixels = read_photos(shape_views.photos, 40)
+        with pytest.raises(BadArgument, match="learns from pictures"):
+            read_ink(np.zeros((5, 8)), 40)
+    del pixels
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_few_pixels_stay_in_memory(shape_views, monkeypatch):
+    files = count_files(monkeypatch)
+    read_photos(shape_views.photos, 40)
+    assert not files
+
+
+def test_pixels_that_no_disk_can_hold_are_refused_before_they_are_read(monkeypatch, tmp_path):
+    class Endless:
+        def __len__(self):
+            return 10**12
+
+        def __getitem__(self, row):
+            pytest.fail("read")
+
+    with keeping_pixels_in(tmp_path), pytest.raises(UnwritableState, match=r"need 150528000\.0 GB"):
+        read_photos(Endless(), 224)
+
+
+def count_files(monkeypatch):
+    """Return a list to which the folder of every temporary file is added."""
+    files, made = [], pictures.TemporaryFile
+    monkeypatch.setattr(pictures, "TemporaryFile", lambda dir: files.append(dir) or made(dir=dir))
+    return files
 
 
 def test_edges_lie_where_the_photo_has_them_as_ink_on_paper():

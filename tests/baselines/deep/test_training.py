@@ -27,7 +27,7 @@ from sketchhash.baselines.deep.training import (
     triplets,
 )
 from sketchhash.baselines.method import Views
-from sketchhash.errors import BadArgument
+from sketchhash.errors import BadArgument, TrainingDiverged
 
 
 @pytest.fixture
@@ -67,6 +67,16 @@ def test_steps_start_and_end_small():
     steps = [before - after for before, after in pairwise(places)]
     assert steps[0] < 0.1 and steps[-1] < 0.01
     assert max(steps) == pytest.approx(1, abs=0.05)
+
+
+def test_a_loss_that_is_no_number_stops_before_it_reaches_the_weights():
+    weight = nn.Parameter(torch.ones(1))
+    values = iter([1.0, 1.0, 1.0, float("nan")])
+    with pytest.raises(TrainingDiverged, match=r"became nan in epoch 2 of 3, step 2 of 2, .* at most 0\.1\."):
+        TrainingLoop(epochs=3, learning_rate=0.1).run(
+            nn.ParameterList([weight]), 2, lambda: weight.sum() * next(values)
+        )
+    assert weight.isfinite()
 
 
 def test_nothing_is_trained_in_no_epochs():

@@ -31,7 +31,7 @@ from sketchhash.baselines.deep.networks import Branches
 from sketchhash.baselines.deep.pictures import augment
 from sketchhash.baselines.method import Views
 from sketchhash.devices import device, on_device
-from sketchhash.errors import BadArgument
+from sketchhash.errors import BadArgument, TrainingDiverged
 
 _CATEGORIES = 16  # in a batch
 _EACH = 4  # photos and sketches of each
@@ -173,7 +173,11 @@ class TrainingLoop:
     weight_decay: float = 0.02
 
     def run(self, module: nn.Module, steps_per_epoch: int, loss: Callable[[], Tensor]) -> list[float]:
-        """Minimise ``loss``, which draws a batch at each call, on the device; return its value at each step."""
+        """Minimise ``loss``, which draws a batch at each call, on the device; return its value at each step.
+
+        Raises:
+            TrainingDiverged: If a value is not finite; the module stays as the step before left it.
+        """
         module.to(device())
         optimiser = torch.optim.AdamW(module.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
         module.train()
@@ -183,6 +187,12 @@ class TrainingLoop:
             for group in optimiser.param_groups:
                 group["lr"] = self.learning_rate * _schedule((step + 0.5) / steps)
             value = loss()
+            if not value.isfinite():
+                raise TrainingDiverged(
+                    f"The loss became {float(value.detach())} in epoch {step // steps_per_epoch + 1} of {self.epochs}, "
+                    f"step {step % steps_per_epoch + 1} of {steps_per_epoch}, at a learning rate of at most "
+                    f"{self.learning_rate:g}. Look for inputs that are not numbers, or change the method's settings."
+                )
             optimiser.zero_grad()
             value.backward()
             optimiser.step()
