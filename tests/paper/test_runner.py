@@ -169,12 +169,40 @@ def test_the_sketch_networks_accuracy_on_the_queries_is_recorded(fakes, make_ben
     assert [run.accuracy for run in Records(results).runs()] == [pytest.approx(1 / 3, abs=1e-4), None]
 
 
-def test_a_sketch_network_that_was_kept_without_its_classifier_has_no_accuracy(fakes, make_bench, monkeypatch):
+def forget_accuracy(folder, entry):
+    """Keep the run of an entry as older versions did, and return the folder's records."""
+    records = Records(folder)
+    run = next(run for run in records.runs() if run.entry == entry)
+    records.add(replace(run, accuracy=None), {"hash": run.recipe}, records.rankings(entry))
+    return records
+
+
+def test_a_run_of_the_sketch_network_without_accuracy_is_made_again(fakes, make_bench, tmp_path):
+    eyes, results = Entry("sketch-a-net", 49), tmp_path / "results"
+    for entry in (eyes, CCA):
+        run_one(make_bench(), results, entry)
+    records = forget_accuracy(results, eyes)
+    again = run_one(make_bench(), results, eyes)
+    assert not again.before
+    assert {run.method: run.accuracy for run in records.runs()} == {
+        "cca": None,
+        "sketch-a-net": pytest.approx(1 / 3, abs=1e-4),
+    }
+    assert run_one(make_bench(), results, eyes).before
+    assert run_one(make_bench(), results, CCA).before
+
+
+def test_a_sketch_network_that_was_kept_without_its_classifier_has_no_accuracy(
+    fakes, make_bench, tmp_path, monkeypatch
+):
     def classify(self, sketches):
         raise NotFitted("kept without")
 
     monkeypatch.setattr(fakes, "classify", classify)
     assert make_bench().sketch_accuracy() is None
+    eyes, results = Entry("sketch-a-net", 49), tmp_path / "results"
+    assert run_one(make_bench(), results, eyes).record.accuracy is None
+    assert run_one(make_bench(), results, eyes).before  # again would not tell more
 
 
 def test_pixels_that_do_not_fit_into_memory_go_into_the_cache(fakes, make_bench, tmp_path, monkeypatch):

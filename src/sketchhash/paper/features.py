@@ -106,17 +106,16 @@ class SketchNet:
     @cached_property
     def fitted(self) -> Fitted:
         """The fitted network, from the cache if it was fitted before."""
-        path = self._folder / f"{SKETCH_NET}-{self._key}.npz"
-        if path.exists() and self._seconds_path.exists():
+        if self._is_kept:
             try:
-                return load_fitted(path, self._built())
+                return load_fitted(self._path, self._built())
             except DamagedState:
                 pass  # as good as absent
         started = perf_counter()
         fitted = Fitted(self.card, self.size, self.seed, self._built().fit(self._training()))
         seconds = perf_counter() - started
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fitted.save(path)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        fitted.save(self._path)
         write_text(self._seconds_path, f"{seconds}\n")
         return fitted
 
@@ -139,6 +138,17 @@ class SketchNet:
             write_array(path, features)
         return features
 
+    @property
+    def classifies(self) -> bool:
+        """Whether it tells categories: a network that was kept without its classifier does not. Fits nothing."""
+        if not self._is_kept:
+            return True
+        method = self.fitted.method
+        try:
+            return isinstance(method, Classifier) and not len(method.classify([]))
+        except NotFitted:
+            return False
+
     def accuracy(self, sketches: Pictures) -> float | None:
         """Return the share of sketches whose category the network's own classifier tells; None if it was not kept."""
         method = self.fitted.method
@@ -149,6 +159,14 @@ class SketchNet:
         except NotFitted:
             return None  # kept by a version that discarded the classifier
         return float(np.mean(found == np.array([item.label for item in sketches.items])))
+
+    @property
+    def _is_kept(self) -> bool:
+        return self._path.exists() and self._seconds_path.exists()
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / f"{SKETCH_NET}-{self._key}.npz"
 
     @property
     def _seconds_path(self) -> Path:

@@ -62,6 +62,11 @@ class PreparedMethod(Protocol):
 
     recipe: Settings
 
+    @property
+    def tells_accuracy(self) -> bool:
+        """Whether it will say how many queries it knows."""
+        ...
+
     def encode(self) -> MethodEncodings:
         """Learn, and encode queries and gallery."""
         ...
@@ -99,6 +104,11 @@ class CatalogueMethod:
         }
         self.recipe: Settings = {**recipe, "hash": hash_of(recipe)}
 
+    @property
+    def tells_accuracy(self) -> bool:
+        """Whether it is the Sketch-a-Net of the comparison, with its classifier."""
+        return self._card.name == SKETCH_NET and self._bench.sketch_net.classifies
+
     def encode(self) -> MethodEncodings:
         """Load the inputs, then fit and encode by the clock."""
         with keeping_pixels_in(self._bench.baselines_folder):
@@ -129,6 +139,8 @@ class CatalogueMethod:
 class HashingMethod:
     """Deep Sketch Hashing, or an ablation of it; a training is kept in the cache and shared by comparisons."""
 
+    tells_accuracy = False
+
     def __init__(self, entry: Entry, name: str, recipe: str, bench: Workbench) -> None:
         """Load the recipe."""
         self._entry, self._name, self._bench = entry, name, bench
@@ -146,6 +158,8 @@ class HashingMethod:
 
 class TrunkMethod:
     """A plain method on the features of DSH's pre-trained trunks, ranked by the signs of its values."""
+
+    tells_accuracy = False
 
     def __init__(self, entry: Entry, bench: Workbench) -> None:
         """Load DSH's recipe, which decides the features."""

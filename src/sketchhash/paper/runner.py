@@ -77,7 +77,8 @@ def run_entry(bench: Workbench, records: Records, entry: Entry) -> Finished | Fa
     try:
         method = prepare_method(entry, bench)
         record = records.find(entry, method.recipe["hash"])
-        if record:
+        # Older versions recorded runs of Sketch-a-Net without its accuracy.
+        if record and (record.accuracy is not None or not method.tells_accuracy):
             return Finished(record, before=True)
         started = perf_counter()
         return Finished(_keep(bench, records, entry, method.recipe, method.encode(), started), before=False)

@@ -138,6 +138,7 @@ def test_a_sketch_a_net_names_categories_even_when_it_was_kept(shape_views):
     assert np.mean(found == shape_views.sketch_labels) > 0.8  # of three categories
     again = make(SketchANet).restore(net.state())
     np.testing.assert_array_equal(again.classify(shape_views.sketches), found)
+    assert again.classify([]).shape == (0,)
 
 
 def test_a_sketch_a_net_without_its_classifier_still_encodes(shape_views):
@@ -147,8 +148,9 @@ def test_a_sketch_a_net_without_its_classifier_still_encodes(shape_views):
     np.testing.assert_array_equal(
         again.encode_sketches(shape_views.sketches), net.encode_sketches(shape_views.sketches)
     )
-    with pytest.raises(NotFitted, match="without its classifier"):
-        again.classify(shape_views.sketches)
+    for sketches in (shape_views.sketches, []):
+        with pytest.raises(NotFitted, match="without its classifier"):
+            again.classify(sketches)
 
 
 @pytest.mark.parametrize("kind", [SiameseCNN, GNTriplet])
