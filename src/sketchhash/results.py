@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 
 from sketchhash.files import replacing
@@ -45,7 +45,11 @@ def compact_json(document: Mapping[str, object], digits: int = 6) -> str:
 
 
 def json_line(value: object, digits: int = 6) -> str:
-    """Return JSON on one line, with floats of at most so many significant digits."""
+    """Return JSON on one line, with floats of at most so many significant digits; a dataclass becomes its fields.
+
+    >>> json_line({"score": 2 / 3, "column": Column("mAP")})
+    '{"score":0.666667,"column":{"title":"mAP","format":".3f"}}'
+    """
     return json.dumps(_rounded(value, digits), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -115,4 +119,6 @@ def _rounded(value: object, digits: int) -> object:
         return {key: _rounded(each, digits) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_rounded(each, digits) for each in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return _rounded(asdict(value), digits)
     return value

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sketchhash.baselines import Distance, Input
+from sketchhash.baselines import CATALOGUE, Distance, Input
 from sketchhash.baselines.crossview.cca import CanonicalCorrelation
 from sketchhash.baselines.deep import pictures
 from sketchhash.errors import BadArgument, DamagedState, NotFitted
 from sketchhash.evaluation import mean_average_precision
 from sketchhash.evaluation.ranking import rank_distances
 from sketchhash.paper import Entry, Records
-from sketchhash.paper.methods import CatalogueMethod, rank_encodings
+from sketchhash.paper.methods import CatalogueMethod, prepare_method, rank_encodings
 from sketchhash.paper.records import FILE
 from sketchhash.paper.runner import Failed, Finished, distances_from, gallery_bytes, nearest, run_entries, time_queries
 
@@ -78,6 +78,15 @@ def test_finished_runs_are_not_repeated(fakes, make_bench, tmp_path, monkeypatch
     again = run_one(make_bench(), tmp_path / "results", CCA)
     assert again.before
     assert again.record == first.record
+
+
+@pytest.mark.parametrize("card", CATALOGUE, ids=lambda card: card.name)
+def test_the_recipe_of_every_method_can_be_recorded(card, fakes, finished, make_bench, tmp_path):
+    run, groups = Records(finished).runs()[0], Records(finished).rankings(Records(finished).runs()[0].entry)
+    recipe = prepare_method(Entry(card.name, *(card.sizes or (8,))), make_bench()).recipe
+    records = Records(tmp_path)
+    records.begin(Records(finished).experiment())
+    assert records.add(replace(run, recipe=recipe["hash"]), recipe, groups) in records.runs()
 
 
 def test_another_recipe_is_another_run(fakes, make_bench, tmp_path, monkeypatch):
