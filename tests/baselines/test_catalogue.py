@@ -35,6 +35,13 @@ def test_a_card_is_filled_in(card):
 
 
 @pytest.mark.parametrize("card", CATALOGUE, ids=lambda card: card.name)
+def test_a_card_says_why_ours_is_not_the_papers_number_where_there_is_one(card):
+    assert bool(card.differs) == (card.tuberlin is not None)
+    assert len(card.differs) < 250
+    assert all(text.endswith(".") for text in (card.differs, card.earlier, card.published) if text)
+
+
+@pytest.mark.parametrize("card", CATALOGUE, ids=lambda card: card.name)
 def test_a_method_says_where_it_comes_from_and_where_it_differs(card):
     module = find_spec(f"sketchhash.baselines.{card.implementation.partition(':')[0]}")
     text = ast.get_docstring(ast.parse(Path(module.origin).read_text(encoding="utf-8")))  # without importing PyTorch

@@ -31,7 +31,7 @@ def test_the_list_has_every_method_with_its_choices(run):
     assert result.exit_code == 0
     for card in CATALOGUE:
         assert f"{card.name}: {card.title}" in result.stdout
-        assert all(choice in result.stdout for choice in card.choices)
+        assert all(text in result.stdout for text in (*card.choices, card.differs, card.published))
     assert "without-tokens: C2-Net" in result.stdout
 
 
@@ -189,6 +189,7 @@ def test_a_changed_setting_makes_another_run_and_the_report_says_which(compare, 
     assert run("report", "--results", tmp_path / "results").exit_code == 0
     report = (tmp_path / "results" / "report" / "report.md").read_text(encoding="utf-8")
     assert "## Settings that differ from these\n\n- cca-8: ridge is 0.7\n" in report
+    assert "Other settings than these were given: ridge 0.7. |" in report and "An earlier version" not in report
 
 
 def test_a_setting_that_a_method_does_not_have_stops_a_comparison(compare, tmp_path):

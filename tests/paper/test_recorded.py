@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from sketchhash.baselines import CATALOGUE
 from sketchhash.paper import Records
 from sketchhash.paper.ablations import ablation_table, read_ablations
+from sketchhash.paper.differences import differences_table, earlier_settings
 from sketchhash.paper.heads import HeadRecords
 from sketchhash.paper.heads.tables import Heads, other_table, quality_table, verdict
 from sketchhash.paper.tables import Runs, all_runs, table_2, table_3, table_4
@@ -15,10 +17,20 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("name", ["comparison-berlin", "comparison-quickdraw"])
 def test_a_report_has_the_tables_of_its_record(name):
-    runs = Runs(Records(ROOT / "results" / name).runs())
+    records = Records(ROOT / "results" / name)
+    runs = Runs(records.runs())
     report = (ROOT / "results" / name / "report" / "report.md").read_text(encoding="utf-8")
     for table in (table_2, table_3, table_4, all_runs):
         assert table(runs).markdown() in report
+    assert differences_table(runs, records.recipes()).markdown() in report
+
+
+@pytest.mark.parametrize("name", ["comparison-berlin", "comparison-quickdraw"])
+def test_the_card_of_a_method_that_has_changed_tells_of_what_ran(name):
+    records = Records(ROOT / "results" / name)
+    runs, recipes = Runs(records.runs()), records.recipes()
+    changed = [card for card in CATALOGUE for run in runs.of(card.name) if earlier_settings(card, run, recipes)]
+    assert [card.name for card in changed if not card.earlier] == []
 
 
 def test_the_page_of_results_has_the_lines_of_the_study():

@@ -1,5 +1,7 @@
 import csv
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import pytest
@@ -35,7 +37,7 @@ def test_everything_is_written_and_nothing_else(report):
     assert names == {
         "report.md",
         "report.html",
-        *("table-2.csv", "table-3.csv", "table-4.csv", "runs.csv"),
+        *("table-2.csv", "table-3.csv", "table-4.csv", "differences.csv", "runs.csv"),
         *("figure-5.png", "figure-7.png"),
         *("photos-not-to-publish/figure-6.png", "photos-not-to-publish/report.html"),
     }
@@ -51,7 +53,25 @@ def test_a_page_needs_no_other_file_and_no_network(report):
         assert all(value.startswith("data:image/png;base64,") for value in references.found)
         assert not {"script", "link", "iframe", "object"} & set(references.tags)
         assert not re.search(r"https?:|url\(|@import", re.sub(r"base64,[^\"]*", "", text))
-        assert references.tags.count("table") == 4
+        assert references.tags.count("table") == 5
+
+
+def test_it_says_why_ours_are_not_the_papers_numbers(report):
+    out, _ = report
+    text = (out / "report.md").read_text()
+    assert re.search(r"^\| CCA \| 8 \| 0\.\d+ \| – \| – \| Other features: .* A ridge is added", text, re.M)
+    assert re.search(r"^\| DSH \| 16 \| .* \| Recipe quick: a few steps \|$", text, re.M)
+
+
+def test_methods_that_changed_since_they_ran_are_told_apart(finished, tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    text = (finished / FILE).read_text().replace('"ridge":0.1,', "")
+    (results / FILE).write_text(text)
+    write_report(results, tmp_path / "out")
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert re.search(r"^\| CCA \| 8 \| .* \| An earlier version ran \(now ridge 0\.1\)\. \|$", report, re.M)
+    assert "- CCA: now ridge 0.1" in report and "CCA (Thompson" not in report
 
 
 def test_it_says_how_many_queries_the_sketch_network_knows(report):
@@ -113,6 +133,12 @@ def test_failed_runs_are_named(finished, tmp_path):
     write_report(results, tmp_path / "out")
     assert "- hog-1296: see hog-1296.failed.txt" in (tmp_path / "out" / "report.md").read_text()
     assert not (tmp_path / "out" / "figure-5.png").exists()
+
+
+def test_a_report_is_imported_without_pytorch():
+    script = "import sys, sketchhash.paper; print('torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
 
 
 def test_an_empty_comparison_has_no_report(finished, tmp_path):

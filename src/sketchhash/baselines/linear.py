@@ -25,6 +25,10 @@ PAIRS = 100_000
 # Choices that several cards state.
 STANDARDISED = "Features are standardised by the training pairs."
 DRAWN_PAIRS = "100,000 pairs (section 4.1), shared evenly by the categories; drawn with replacement."
+OTHER_FEATURES = (
+    "Other features: of photos by the trunk that DSH's C1 starts from instead of AlexNet's fc7, of sketches by a "
+    "Sketch-a-Net that was fitted here."
+)
 RIDGE = "A ridge of 0.1 on the covariances of standardised features; the paper gives none."
 
 Rows = NDArray[np.int64]

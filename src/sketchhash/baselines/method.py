@@ -7,7 +7,7 @@ A method is one module with a class and its card, and one row in the catalogue. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import Protocol, Self
 
@@ -147,7 +147,9 @@ class Card:
 
     ``sizes`` is empty for a method of any code length; otherwise it lists the only dimension. ``choices`` says what
     neither the paper nor the method's own paper fixes, and what was reduced to fit one small machine. ``tuberlin`` and
-    ``sketchy`` are the paper's numbers, where it has any.
+    ``sketchy`` are the paper's numbers, where it has any; ``differs`` says in short what, beside the data, keeps ours
+    from being these, and ``earlier`` what kept the runs of an earlier version, where such are recorded. ``published``
+    is what the paper of a later method reports.
     """
 
     name: str
@@ -162,6 +164,9 @@ class Card:
     tuberlin: Reported | None = None
     sketchy: Reported | None = None
     sizes: tuple[int, ...] = ()
+    differs: str = ""
+    earlier: str = ""
+    published: str = ""
 
     @property
     def implementation(self) -> str:
@@ -172,6 +177,13 @@ class Card:
     def build(self, size: int, seed: int) -> Method:
         """Build an unfitted method."""
         return self.method(size, seed=seed)
+
+
+def settings_of(method: Method) -> dict[str, object]:
+    """Return the parameters of a method: the fields it was built with; empty if it has none."""
+    if not is_dataclass(method):
+        return {}
+    return {field.name: getattr(method, field.name) for field in fields(method) if field.init}
 
 
 def features_of(samples: Samples) -> NDArray[np.floating]:

@@ -347,7 +347,10 @@ def _head_line(outcome: Choice | HeadRun) -> str:
 def _described(card: Card) -> str:
     sizes = f"{card.sizes[0]} dimensions" if card.sizes else "at every code length"
     facts = f"{card.name}: {card.title}, {card.kind}; sees {card.sees}, {card.distance} distance; {sizes}"
-    return "\n".join([facts, f"    {card.paper}, {card.year}", *(f"    - {choice}" for choice in card.choices)])
+    differs = [f"    why ours is not the paper's number: {card.differs}"] if card.differs else []
+    published = [f"    {card.published}"] if card.published else []
+    choices = [f"    - {choice}" for choice in card.choices]
+    return "\n".join([facts, f"    {card.paper}, {card.year}", *choices, *differs, *published])
 
 
 def _code_lengths(lengths: Sequence[int]) -> list[int]:

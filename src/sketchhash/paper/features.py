@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 
 from sketchhash.baselines import Fitted, Method, Views, card_of, load_fitted
-from sketchhash.baselines.method import Samples
+from sketchhash.baselines.method import Samples, settings_of
 from sketchhash.datasets import Item, photo_pixels, sketch_ink
 from sketchhash.dsh.checkpoints import read_array, write_array, write_text
 from sketchhash.dsh.inputs import NetworkInputs
@@ -225,13 +225,6 @@ class InkStore:
     def _ink(self, item: Item) -> Picture:
         pixels = np.frombuffer(zlib.decompress(self._packed[item.id]), dtype=np.uint8)
         return pixels.reshape(SKETCH_SIDE, SKETCH_SIDE)
-
-
-def settings_of(method: Method) -> Settings:
-    """Return the parameters of a method: the fields it was built with; empty if it has none."""
-    if not is_dataclass(method):
-        return {}
-    return {field.name: getattr(method, field.name) for field in fields(method) if field.init}
 
 
 def hash_of(settings: Settings) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sketchhash.baselines import CanonicalCorrelation, Card, ClassCodes, Distance, Input, Method, Views, card_of
 from sketchhash.baselines.deep.pictures import keeping_pixels_in
 from sketchhash.baselines.deep.triplet_alexnet import TripletHeads
+from sketchhash.baselines.method import settings_of
 from sketchhash.codes import pack
 from sketchhash.datasets import Item, Partition
 from sketchhash.dsh.inputs import NetworkInputs
@@ -23,7 +24,7 @@ from sketchhash.errors import require
 from sketchhash.evaluation import TieGroups, labels, rank_codes, rank_cosine, rank_euclidean, rank_vectors
 from sketchhash.evaluation.ranking import LabelArray, Vectors
 from sketchhash.paper.entries import ABLATIONS, DSH, TRUNK_METHODS, Entry
-from sketchhash.paper.features import SKETCH_NET, Settings, hash_of, settings_of
+from sketchhash.paper.features import SKETCH_NET, Settings, hash_of
 from sketchhash.paper.settings import changed
 from sketchhash.paper.workbench import Workbench
 

@@ -263,8 +263,11 @@ class Records:
 
     def changed_settings(self) -> dict[str, Mapping[str, object]]:
         """Read which settings of finished runs differ from those on their cards, by the hash of the recipe."""
-        recipes = (document for kind, document in self._lines() if kind == "recipe")
-        return {recipe["hash"]: recipe["changed"] for recipe in recipes if "changed" in recipe}
+        return {name: recipe["changed"] for name, recipe in self.recipes().items() if "changed" in recipe}
+
+    def recipes(self) -> dict[str, Mapping[str, Any]]:
+        """Read what decided the results of finished runs, by the hash that runs name."""
+        return {document["hash"]: document for kind, document in self._lines() if kind == "recipe"}
 
     def find(self, entry: Entry, recipe_hash: object) -> RunRecord | None:
         """Return a finished run of this entry by this recipe, or None."""

@@ -1,7 +1,7 @@
 """The report of a comparison; everything in it comes from finished runs, the cards and the paper's tables.
 
 report.md, report.html          all tables, figures and what was reduced
-table-2.csv … runs.csv          the same tables, not rounded
+table-2.csv … runs.csv          the same tables, not rounded; differences.csv is why numbers are not the paper's
 figure-5.png, figure-7.png      pictures
 photos-not-to-publish/          Figure 6 and a page with it: they show photos, which belong to others
 """
@@ -22,6 +22,7 @@ from sketchhash.errors import BadArgument, require
 from sketchhash.evaluation.metrics import DEPTH
 from sketchhash.files import replacing
 from sketchhash.imaging import write_png
+from sketchhash.paper.differences import differences_table, earlier_settings
 from sketchhash.paper.entries import DSH
 from sketchhash.paper.experiment import Experiment
 from sketchhash.paper.figures import draw_code_map, draw_curves, draw_examples, lay_out
@@ -101,7 +102,13 @@ def write_report(results: Path, out: Path, dataset: Dataset | None = None) -> li
     report = Report(
         title=f"The paper's comparison on {experiment.dataset}",
         introduction=_introduction(experiment, runs),
-        tables=(table_2(runs), table_3(runs), table_4(runs), all_runs(runs)),
+        tables=(
+            table_2(runs),
+            table_3(runs),
+            table_4(runs),
+            differences_table(runs, records.recipes()),
+            all_runs(runs),
+        ),
         illustrations=tuple(_figures(experiment, runs, out)),
         sections=_sections(records, runs),
     )
@@ -185,12 +192,30 @@ def _changes(records: Records, runs: Runs) -> tuple[str, ...]:
     )
 
 
+def _earlier(records: Records, runs: Runs) -> dict[str, str]:
+    """Say by method how the settings of runs by an earlier version differ from today's."""
+    recipes, cards = records.recipes(), {card.name: card for card in CATALOGUE}
+    return {
+        run.method: told
+        for run in runs.all
+        if run.method in cards and (told := earlier_settings(cards[run.method], run, recipes))
+    }
+
+
 def _sections(records: Records, runs: Runs) -> tuple[Section, ...]:
     ran = {run.method for run in runs.all}
     cards = [card for card in CATALOGUE if card.name in ran]
-    choices = tuple(f"{card.title} ({card.paper}, {card.year}): {' '.join(card.choices)}" for card in cards)
+    earlier = _earlier(records, runs)
+    choices = tuple(
+        f"{card.title} ({card.paper}, {card.year}): {' '.join(filter(None, (*card.choices, card.published)))}"
+        for card in cards
+        if card.name not in earlier
+    )
     versions = sorted({item for run in runs.all for item in run.versions.items()})
     sections = [Section("What the methods' papers leave open, and what was reduced", choices)] if choices else []
+    if earlier:
+        lines = tuple(f"{card.title}: {earlier[card.name]}" for card in cards if card.name in earlier)
+        sections.append(Section("Methods that have changed since these runs", lines))
     if changes := _changes(records, runs):
         sections.append(Section("Settings that differ from these", changes))
     sections.append(Section("Versions", tuple(f"{name} {number}" for name, number in versions)))

@@ -9,8 +9,9 @@ from typing import Any, cast
 from pydantic import TypeAdapter, ValidationError
 
 from sketchhash.baselines import CATALOGUE, Method
+from sketchhash.baselines.method import settings_of
 from sketchhash.errors import BadArgument, UnknownName
-from sketchhash.paper.features import Settings, settings_of
+from sketchhash.paper.features import Settings
 
 Changes = Mapping[str, Settings]
 

@@ -39,7 +39,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.baselines.linear import LinearMethod, Projection, Standard, array_in, moment, principal_axes
+from sketchhash.baselines.linear import (
+    OTHER_FEATURES,
+    LinearMethod,
+    Projection,
+    Standard,
+    array_in,
+    moment,
+    principal_axes,
+)
 from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Samples, Views
 from sketchhash.errors import BadArgument, require
 
@@ -119,6 +127,10 @@ CARD = Card(
     ),
     tuberlin=Reported.by_bits((0.191, 0.197, 0.201), (0.263, 0.278, 0.278)),
     sketchy=Reported.by_bits((0.460, 0.557, 0.550), (0.607, 0.715, 0.727)),
+    earlier=OTHER_FEATURES
+    + " The principal axes of one view were subtracted from those of the other, which have nothing "
+    "to do with each other.",
+    differs=OTHER_FEATURES + " Both views share one joint space, and all pairs count instead of 100,000.",
 )
 
 

@@ -132,4 +132,8 @@ CARD = Card(
     tuberlin=Reported.at(1024, 0.187, 0.301),
     sketchy=Reported.at(1024, 0.529, 0.716),
     sizes=(1024,),
+    differs="The paper has the authors' GoogLeNet, which learned from ImageNet and Sketchy; here AlexNets learn on "
+    "from ImageNet's convolutions, on pictures of 128 pixels instead of 224, for 12 epochs.",
+    earlier="The paper has the authors' GoogLeNet, which learned from ImageNet and Sketchy; it was a GoogLeNet of half "
+    "the width, which learned from random weights, on small pictures and for 12 epochs.",
 )

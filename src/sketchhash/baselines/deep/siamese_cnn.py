@@ -114,4 +114,8 @@ CARD = Card(
     tuberlin=Reported.at(64, 0.322, 0.447),
     sketchy=Reported.at(64, 0.481, 0.612),
     sizes=(64,),
+    differs="The original's layers could not be verified: here an AlexNet learns on from ImageNet's convolutions, on "
+    "pictures of 128 pixels, for 16 epochs.",
+    earlier="The original's layers could not be verified: it was the network of 3D shape, which learned from random "
+    "weights for 16 epochs.",
 )

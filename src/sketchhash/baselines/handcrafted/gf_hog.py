@@ -130,6 +130,8 @@ CARD = Card(
     tuberlin=Reported.at(3500, 0.119, 0.148),
     sketchy=Reported.at(3500, 0.157, 0.177),
     sizes=(3500,),
+    differs="At most 500 edge pixels of a picture are described rather than all, by words from a sample; which edges "
+    "count, the paper does not say.",
 )
 
 

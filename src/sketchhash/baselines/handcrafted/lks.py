@@ -134,6 +134,8 @@ CARD = Card(
     tuberlin=Reported.at(1350, 0.157, 0.204),
     sketchy=Reported.at(1350, 0.190, 0.230),
     sizes=(1350,),
+    differs="Keyshapes come from fewer descriptors, of the training sketches alone; pictures have 200 pixels a side "
+    "instead of 400; how many points vote, and for how many keyshapes, could not be found.",
 )
 
 

@@ -32,7 +32,16 @@ from typing import Self
 
 import numpy as np
 
-from sketchhash.baselines.linear import DRAWN_PAIRS, PAIRS, STANDARDISED, Covariances, LinearMethod, Pairs, Projection
+from sketchhash.baselines.linear import (
+    DRAWN_PAIRS,
+    OTHER_FEATURES,
+    PAIRS,
+    STANDARDISED,
+    Covariances,
+    LinearMethod,
+    Pairs,
+    Projection,
+)
 from sketchhash.baselines.method import Card, Distance, Input, Kind, Matrix, Reported, Views
 
 
@@ -82,6 +91,7 @@ CARD = Card(
     ),
     tuberlin=Reported.by_bits((0.149, 0.202, 0.180), (0.168, 0.282, 0.241)),
     sketchy=Reported.by_bits((0.320, 0.490, 0.190), (0.489, 0.657, 0.286)),
+    differs=OTHER_FEATURES,
 )
 
 

@@ -38,6 +38,7 @@ import numpy as np
 
 from sketchhash.baselines.linear import (
     DRAWN_PAIRS,
+    OTHER_FEATURES,
     PAIRS,
     RIDGE,
     STANDARDISED,
@@ -135,6 +136,7 @@ SEQUENTIAL_CARD = Card(
     choices=(STANDARDISED, DRAWN_PAIRS, RIDGE),
     tuberlin=Reported.by_bits((0.211, 0.276, 0.332), (0.298, 0.372, 0.454)),
     sketchy=Reported.by_bits((0.306, 0.417, 0.671), (0.442, 0.529, 0.758)),
+    differs=OTHER_FEATURES + " A ridge is added, of which the paper says nothing.",
 )
 ORTHOGONAL_CARD = Card(
     name="scm-orth",
@@ -153,6 +155,7 @@ ORTHOGONAL_CARD = Card(
     ),
     tuberlin=Reported.by_bits((0.217, 0.301, 0.263), (0.312, 0.420, 0.470)),
     sketchy=Reported.by_bits((0.346, 0.536, 0.616), (0.467, 0.650, 0.776)),
+    differs=OTHER_FEATURES + " A ridge is added, and bits beyond (categories − 1) follow the correlation of pairs.",
 )
 
 

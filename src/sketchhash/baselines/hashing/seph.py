@@ -42,7 +42,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchhash.baselines.linear import Standard, array_in, check_width
+from sketchhash.baselines.linear import OTHER_FEATURES, Standard, array_in, check_width
 from sketchhash.baselines.method import (
     Card,
     Distance,
@@ -146,6 +146,7 @@ CARD = Card(
     ),
     tuberlin=Reported.by_bits((0.198, 0.270, 0.282), (0.307, 0.380, 0.398)),
     sketchy=Reported.by_bits((0.534, 0.607, 0.640), (0.694, 0.741, 0.768)),
+    differs=OTHER_FEATURES + " The regressions learn from every photo and sketch once.",
 )
 
 
