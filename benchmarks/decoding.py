@@ -3,7 +3,8 @@
     python benchmarks/decoding.py --out results/decoding.json
 
 The same photos go into a new gallery again and again, decoded by processes (`sketchhash.imaging.decoders`), as indexing
-does, and by the threads themselves. Each pair of runs gives one ratio, so what else the machine does meets both sides.
+does, and by the threads themselves, which are then as many as there are cores. Each pair of runs gives one ratio, so
+what else the machine does meets both sides.
 The processes are started before each run, as they end when a run on the other side takes long: a run of many photos
 starts them once.
 """
@@ -25,6 +26,7 @@ import typer
 
 from indexing import write_photos
 from sketchhash.gallery import GalleryFile, index_events
+from sketchhash.gallery.workers import WorkerThreads
 from sketchhash.imaging import decoders
 from sketchhash.model import Model
 from sketchhash.model.folder import default_model_folder
@@ -100,6 +102,8 @@ def main(
 def measure(model: Model, samples: Samples, photos: int, rounds: int, tell: Callable[[str], None]) -> Decoding:
     """Index so many photos in pairs of runs; a short run that does not count comes before each."""
     pool, here = decoders.shared(), SimpleNamespace(run=decoders.run)
+    # Threads that decode themselves never wait, and are best as many as there are cores.
+    busy_threads = WorkerThreads(model, os.cpu_count() or 1)
     pairs = []
     with TemporaryDirectory() as name:
         paths = write_photos(Path(name, "photos"), samples, photos)
@@ -109,7 +113,7 @@ def measure(model: Model, samples: Samples, photos: int, rounds: int, tell: Call
             with patch.object(decoders, "shared", lambda: pool if is_apart else here):
                 start, cpu_start = perf_counter(), _processor_time(pool)
                 with GalleryFile.create(gallery, model) as opened:
-                    for _ in index_events(opened, model, places):
+                    for _ in index_events(opened, model, places, workers=None if is_apart else busy_threads):
                         pass
                 spent = Run(perf_counter() - start, _processor_time(pool) - cpu_start)
             gallery.unlink()

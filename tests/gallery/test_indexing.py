@@ -1,6 +1,7 @@
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from sketchhash.gallery import (
     indexing,
     schema,
 )
-from sketchhash.imaging import read_photo
+from sketchhash.imaging import decoders, read_photo
 
 
 def paths(gallery, folder):
@@ -51,6 +52,22 @@ def test_new_photos_are_stored_with_code_and_thumbnail(gallery, model, folder, p
         assert gallery.code(record.id) == pack(model.encode_photos([pixels])).tobytes()
         assert read_photo(gallery.thumbnail(record.id)).shape == pixels.shape
         assert (record.size, record.mtime_ns) == (record.path.stat().st_size, record.path.stat().st_mtime_ns)
+
+
+def test_a_core_has_photos_to_encode_while_all_decoders_are_busy(model, folder, photo, index, counts, monkeypatch):
+    threads = (os.cpu_count() or 1) + 1
+    for seed in range(threads * indexing._BATCH):
+        photo(folder / f"{seed:03}.png", seed)
+    met, first = threading.Barrier(threads), threading.local()
+
+    def run(function, *args, **kwargs):
+        if not getattr(first, "is_over", False):
+            first.is_over = True
+            met.wait(30)  # breaks unless so many threads ask for a decoder at once
+        return decoders.run(function, *args, **kwargs)
+
+    monkeypatch.setattr(decoders, "shared", lambda: SimpleNamespace(run=run))
+    assert counts(index()) == {"added": threads * indexing._BATCH}
 
 
 def test_large_photos_are_shrunk_before_they_wait_for_their_batch(gallery, model, folder, index, encoded):
