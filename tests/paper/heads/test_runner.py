@@ -160,8 +160,8 @@ def test_recipes_that_augment_or_train_trunks_are_refused(dataset, recipe_file, 
 
 
 def test_settings_of_dsh_are_weights_or_steps():
-    recipe = recipe_with(load_recipe("heads"), {"semantic_weight": 30.0, "epochs": 3})
-    assert recipe.objective.semantic_weight == 30 and recipe.hashing.epochs == 3
+    recipe = recipe_with(load_recipe("heads"), {"semantic_weight": 30.0, "epochs": 3, "category_weight": 0.5})
+    assert recipe.objective.semantic_weight == 30 and recipe.hashing.epochs == 3 and recipe.category_weight == 0.5
     assert recipe.objective.rounds == load_recipe("heads").objective.rounds
     with pytest.raises(BadArgument, match="colour"):
         recipe_with(recipe, {"colour": 1})

@@ -46,7 +46,12 @@ CANDIDATES: Mapping[str, Sequence[Settings]] = {
     "plsr": tuple({"components": value} for value in (32, 64, 128, 256)),
     "cvfl": tuple({"ridge": ridge, "smoothness": weight} for ridge in (0.1, 1.0) for weight in (0.1, 1.0)),
     "chances": tuple({"penalty": value} for value in (0.0003, 0.001, 0.003, 0.01)),
-    DSH: ({}, {"semantic_weight": 30.0}, {"quantisation_weight": 1.0}, {"epochs": 30}),
+    DSH: (
+        {},
+        {"category_weight": 1.0},
+        {"category_weight": 1.0, "semantic_weight": 30.0},
+        {"category_weight": 1.0, "epochs": 30},
+    ),
 }
 
 
@@ -100,12 +105,18 @@ def built(method: str, size: int, seed: int, settings: Settings) -> Method:
 
 
 def recipe_with(recipe: Recipe, settings: Settings) -> Recipe:
-    """Return a recipe with other weights of the objective, or other epochs of Algorithm 1."""
+    """Return a recipe with other weights of the losses, or other epochs of Algorithm 1."""
     objective = {name: value for name, value in settings.items() if name in asdict(recipe.objective)}
     steps = {name: value for name, value in settings.items() if name in asdict(recipe.hashing)}
-    if strangers := set(settings) - set(objective) - set(steps):
+    losses = {name: value for name, value in settings.items() if name == "category_weight"}
+    if strangers := set(settings) - set(objective) - set(steps) - set(losses):
         raise BadArgument(f"No weight and no step of a recipe is named {min(strangers)}.")
-    return replace(recipe, objective=replace(recipe.objective, **objective), hashing=replace(recipe.hashing, **steps))
+    return replace(
+        recipe,
+        objective=replace(recipe.objective, **objective),
+        hashing=replace(recipe.hashing, **steps),
+        **losses,
+    )
 
 
 def check_names(names: Sequence[str]) -> None:
