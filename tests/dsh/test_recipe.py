@@ -183,6 +183,7 @@ OTHER_VALUES = {
     "pretrain_photos": Steps(epochs=77),
     "pretrain_sketches": Steps(epochs=77),
     "pretrain_ink": Steps(epochs=77),
+    "pretrain_behind": Steps(epochs=77),
     "hashing": Steps(epochs=77),
     "objective": Objective(rounds=77),
     "branches": Branches.WITHOUT_TOKENS,

@@ -56,7 +56,7 @@ def train(
     ] = False,
     start: Annotated[
         Path | None,
-        typer.Option("--from", metavar="MODEL", help="A model folder; its sketch net learns on instead of ImageNet's."),
+        typer.Option("--from", metavar="MODEL", help="A model folder; the trunk of its sketch net learns on."),
     ] = None,
     notes: CardNotes = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in OUT.run.")] = False,

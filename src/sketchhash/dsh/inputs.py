@@ -116,6 +116,17 @@ class NetworkInputs:
         views = self.recipe.photo_views if self.recipe.frozen_trunks else 1
         return self._shown(Kind.PHOTOS, items, lambda: self.photos(items), views)
 
+    def pretraining_behind(self, sketches: Sequence[Item], photos: Sequence[Item]) -> InputSet:
+        """Show what C2's frozen trunk makes of sketches, and of token maps if the network looks at any."""
+        has_tokens = self.network.spec.branches.has_tokens
+        items = [*sketches, *photos] if has_tokens else sketches
+
+        def load() -> Source:
+            shown = self.sketches(sketches)
+            return Joined(shown, len(sketches), self.tokens(photos)) if has_tokens else shown
+
+        return InputSet(Kind.INK, items, load, self.reader.fingerprint(Kind.INK, items), self.recipe.sketch_views)
+
     def photos(self, items: Sequence[Item]) -> Source:
         """Return photos as C1 takes them."""
         if self.network.c1 is None:

@@ -29,8 +29,10 @@ from sketchhash.dsh.networks import Classifier, Net
 from sketchhash.dsh.optimisation import Descent, Processes, autocast, drawn, seeded_epoch, shuffled
 from sketchhash.dsh.progress import Progress
 from sketchhash.dsh.recipe import Steps, without_additions
-from sketchhash.dsh.sources import Features, InputSet, Source, fused, weights_hash
+from sketchhash.dsh.sources import InputSet, Source, fused, weights_hash
 from sketchhash.errors import BadArgument
+
+_FLAT = 2  # dimensions of features; pictures have four
 
 
 def pretrain(
@@ -106,8 +108,8 @@ def _train(
         return shuffled(len(labels), count, generator) if chances is None else drawn(chances, count, generator)
 
     if steps.scores_first and not checkpoint.exists():
-        with seeded_epoch(seed, f"{stage}, scores", 0, processes) as generator:
-            _teach_scores(teacher, batches_of(generator), stage, processes, progress, generator)
+        with seeded_epoch(seed, f"{stage}, behind", 0, processes) as generator:
+            _teach_behind(teacher, batches_of(generator), stage, processes, progress, generator)
     wrapped = processes.wrap(teacher)
     descent = Descent(wrapped, steps)
     first = 0
@@ -147,7 +149,7 @@ def _train(
         classifier.load_state_dict(averaged.module.state_dict())
 
 
-def _teach_scores(
+def _teach_behind(
     teacher: _Teacher,
     batches: Sequence[Tensor],
     stage: str,
@@ -155,16 +157,16 @@ def _teach_scores(
     progress: Progress,
     generator: Generator,
 ) -> None:
-    """Let the layers of category scores learn from one pass; the net below them stays as it is."""
-    net = teacher.classifier.net.eval()
-    learning = [weights for weights in net.parameters() if weights.requires_grad]
+    """Let the layers behind the trunk learn from one pass; the trunk stays as it is."""
+    trunk = teacher.classifier.net.trunk.eval()
+    learning = [weights for weights in trunk.parameters() if weights.requires_grad]
     for weights in learning:
         weights.requires_grad_(False)
     teacher.reduces = teacher.steps.reduced_epochs > 0
     wrapped = processes.wrap(teacher)
     descent = Descent(wrapped, replace(teacher.steps, epochs=1))
     reading = ReadAhead(batches, partial(teacher.read, processes, processes.own(generator)))
-    with progress.stage(f"{stage}, scores alone", len(batches)) as advance:
+    with progress.stage(f"{stage}, behind the trunk", len(batches)) as advance:
         descent.epoch(0, reading, partial(_shared_loss, wrapped), advance)
     for weights in learning:
         weights.requires_grad_(True)
@@ -248,7 +250,7 @@ class _Teacher(nn.Module):
 
     def forward(self, rows: Tensor, batch: Tensor) -> Tensor:
         with autocast(self.steps):
-            if isinstance(self.source, Features):
+            if batch.ndim == _FLAT:
                 pool3 = batch
             else:
                 pool3 = self.classifier.net.pool3(_reduced(batch) if self.reduces else batch, self.trunk)

@@ -29,8 +29,8 @@ T = TypeVar("T")
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 _OPTIMISERS = ("adamw", "sgd")
 _PRECISIONS = ("bfloat16", "float32")
-_STAGES = ("pretrain_photos", "pretrain_sketches", "pretrain_ink", "hashing")
-_ADDED_LATER = {  # with what was done before they were added
+_STAGES = ("pretrain_photos", "pretrain_sketches", "pretrain_ink", "pretrain_behind", "hashing")
+_ADDED_LATER: dict[str, Any] = {  # with what was done before they were added
     "cycles": 1,
     "basis_weight": 0.0,
     "centred_words": False,
@@ -71,8 +71,8 @@ class Steps:
     ``imagenet_weight``, C2 also learns to predict, for each category with photos, what ImageNet's classifier says of
     them. A trunk that learns on ends between what it was and what it learned, at ``kept_share`` of the former: such a
     mean knows more than either (Wortsman et al., Robust fine-tuning of zero-shot models, CVPR 2022). With
-    ``scores_first``, the layers of category scores, which are new, learn from one pass before anything else does:
-    while they know nothing, what they ask of a trunk that knows much only distorts it (Kumar et al., Fine-tuning can
+    ``scores_first``, what is behind the trunk, which is new, learns from one pass before the trunk does: while it knows
+    nothing, what they ask of a trunk that knows much only distorts it (Kumar et al., Fine-tuning can
     distort pretrained features and underperform out-of-distribution, ICLR 2022).
 
     With ``normalised_short``, the short layer of category scores sees pool3 normalised over the batch, which a trunk
@@ -123,6 +123,10 @@ class Steps:
         return self.learning_rate * min(1.0, share / 0.05 + 0.01) * (1 + cos(pi * share)) / 2
 
 
+_NO_STAGE = Steps(epochs=0)
+_ADDED_LATER["pretrain_behind"] = asdict(_NO_STAGE)
+
+
 class Similarity(StrEnum):
     """How similar two categories should be: as the paper says, or as m bits can follow."""
 
@@ -164,7 +168,9 @@ class Recipe:
     """A whole training run.
 
     C2 learns to name all sketches, those of categories without photos too (``pretrain_sketches``), or all ink, which
-    is sketches and the token maps of photos (``pretrain_ink``), or both in this order.
+    is sketches and the token maps of photos (``pretrain_ink``), or both in this order. Afterwards the layers behind a
+    frozen trunk can learn to name ink on their own (``pretrain_behind``), by the features of categories with photos,
+    which are computed anyway.
 
     A sketch that is stored as strokes can be shown to C2 in ``stroke_redraws`` more drawings of it, by other hands
     (`augment.redraw`). With ``second_threshold``, C2 learns half of the contours of photos at this threshold instead of
@@ -196,7 +202,8 @@ class Recipe:
     pretrain_sketches: Steps
     hashing: Steps
     objective: Objective
-    pretrain_ink: Steps = Steps(epochs=0)
+    pretrain_ink: Steps = _NO_STAGE
+    pretrain_behind: Steps = _NO_STAGE
     branches: Branches = Branches.FULL
     words: str = "default"
     words_file: str = ""

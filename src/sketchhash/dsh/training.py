@@ -188,6 +188,13 @@ def _pretrain(
     for net, shown, steps in stages:
         pretrain(net, shown, len(parts.categories), steps, job.seed, cache, processes, progress, image_classes)
     network.c2.trunk.requires_grad_(not recipe.frozen_trunks)
+    if recipe.pretrain_behind.epochs:
+        if not recipe.frozen_trunks:
+            raise BadArgument("pretrain_behind needs frozen trunks; this recipe trains them.")
+        found = {photo.label for photo in parts.training_photos}
+        sketches = [sketch for sketch in parts.training_sketches if sketch.label in found]
+        shown = inputs.pretraining_behind(sketches, parts.training_photos)
+        pretrain(network.c2, shown, len(parts.categories), recipe.pretrain_behind, job.seed, cache, processes, progress)
 
 
 def _image_classes(inputs: NetworkInputs, parts: Partition) -> Tensor:

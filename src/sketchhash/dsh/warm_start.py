@@ -1,10 +1,13 @@
-"""Start C2 from the sketch net of a model folder, so that it learns on instead of anew.
+"""Start C2 from the trunk of a model folder's sketch net, so that it learns on instead of anew.
 
 An exported graph has each batch normalisation folded into its convolution. To train on, both are needed again:
 convolutions take the stored weights, each filter as long as the network's own start had it, and normalisations take the
 statistics that the stored net has on some sketches. What the net computes stays the same, up to rounding; what
 normalises it follows the new data from the first step on. A net that does not learn on takes convolutions as they are
 stored, whatever the sketches: so what its trunk puts out is the same for every split, and is computed once.
+
+The layers behind the trunk begin anew. Those of a model have learned the codes of the very sketches and photos that
+taught it, so whatever starts from a model that was taught everything could be measured by none of them.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ _SHORTEST = 1e-6  # a shorter filter is dead: it keeps its length
 
 
 def start_from(net: Net, sketch_graph: Path, sketches: Tensor | None) -> None:
-    """Load a model folder's sketch net into C2.
+    """Load the trunk of a model folder's sketch net into C2.
 
     Its normalisations are measured on ``sketches`` ``(n, 1, side, side)``; without any they only add their bias, which
     is right for a trunk that stays as it is.
@@ -50,10 +53,6 @@ def start_from(net: Net, sketch_graph: Path, sketches: Tensor | None) -> None:
     units = list(_normalised_convolutions(net.trunk))
     lengths = [_lengths(convolution) for _, convolution, _ in units]
     with torch.no_grad():
-        for name, layer in net.named_modules():
-            if isinstance(layer, nn.Linear):
-                layer.weight.copy_(take(f"{name}.weight", layer.weight.shape))
-                layer.bias.copy_(take(f"{name}.bias", layer.bias.shape))
         for name, convolution, norm in units:
             convolution.weight.copy_(take(f"trunk.{name}.weight", convolution.weight.shape))
             _pass_through(norm, take(f"trunk.{name}.weight_bias", norm.bias.shape))
