@@ -7,7 +7,7 @@ from sketchhash.dsh.export import describe, read_notes
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.dsh.runs import Job
 from sketchhash.errors import BadArgument
-from sketchhash.model import NOTHING_KEPT_OUT
+from sketchhash.model.card import NOTHING_KEPT_OUT
 
 NOTES = """
 summary = "Knows keys."

@@ -6,7 +6,6 @@ import pytest
 
 from sketchhash.errors import BadArgument, IncompatibleModel
 from sketchhash.model import (
-    NOTHING_KEPT_OUT,
     CardFacts,
     Inspection,
     folder,
@@ -15,6 +14,7 @@ from sketchhash.model import (
     says_nothing_was_kept_out,
     verify,
 )
+from sketchhash.model.card import NOTHING_KEPT_OUT
 
 FILES = ("README.md", "image.onnx", "manifest.json", "sketch.onnx")
 LISTED = ("README.md", "image.onnx", "sketch.onnx")

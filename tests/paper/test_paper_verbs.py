@@ -8,7 +8,7 @@ from sketchhash.baselines.crossview.cca import CanonicalCorrelation
 from sketchhash.cli import app
 from sketchhash.datasets import synthetic
 from sketchhash.errors import BadArgument
-from sketchhash.model import NOTHING_KEPT_OUT
+from sketchhash.model.card import NOTHING_KEPT_OUT
 from sketchhash.paper import ABLATIONS, Records
 from sketchhash.paper.heads import HeadRecords
 

@@ -40,7 +40,6 @@ from sketchhash.dsh.tracing import trace
 from sketchhash.errors import BadArgument
 from sketchhash.imaging import InkStyle
 from sketchhash.model import (
-    NOTHING_KEPT_OUT,
     CardFacts,
     DataSource,
     InkInput,
@@ -52,6 +51,7 @@ from sketchhash.model import (
     model_card,
     write_model,
 )
+from sketchhash.model.card import NOTHING_KEPT_OUT
 from sketchhash.model.manifest import TOKEN_WEIGHTS
 from sketchhash.tokens import WEIGHTS, WORKING_SIDE, TokenStyle, detector
 

@@ -5,7 +5,7 @@ and refuses a folder that is damaged, incomplete or made for another version.
 """
 
 from sketchhash.model.calibration import Calibration, Guess, Judgement, QueryKind, Verdict
-from sketchhash.model.card import NOTHING_KEPT_OUT, CardFacts, DataSource, model_card
+from sketchhash.model.card import CardFacts, DataSource, model_card
 from sketchhash.model.folder import (
     Inspection,
     read_manifest,
@@ -25,7 +25,6 @@ from sketchhash.model.manifest import (
 from sketchhash.model.model import Model, decoded_side, read_photo_for
 
 __all__ = [
-    "NOTHING_KEPT_OUT",
     "Calibration",
     "CardFacts",
     "DataSource",
