@@ -2,6 +2,8 @@
 
 import json
 from dataclasses import asdict, replace
+from pathlib import Path
+from statistics import mean
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +12,8 @@ import trials as script
 from sketchhash.dsh.recipe import load_recipe
 from sketchhash.errors import BadArgument
 from trials import Score, Trial, Trials, page
+
+ROOT = Path(__file__).parents[2]
 
 
 def made(name="shipped", repeat=0, codes=0.5, bits=256):
@@ -75,3 +79,13 @@ def test_data_a_split_and_a_model_must_be_named(run):
 def test_a_trial_needs_a_c2_to_train_behind(tmp_path):
     with pytest.raises(BadArgument, match="needs a model"):
         script.try_out(SimpleNamespace(dataset=None, split=None, recipe=None, start=None), tmp_path)
+
+
+@pytest.mark.parametrize("record", ["taken-over", "trials"])
+def test_the_document_has_what_the_records_say(record):
+    document = (ROOT / "docs" / "model.md").read_text(encoding="utf-8")
+    trials = Trials.from_record(json.loads((ROOT / "results" / "model" / f"{record}.json").read_text())).trials
+    for trial in trials:
+        scores = [f"{score.codes:.3f}" for score in trial.taught]
+        untaught = mean(score.codes for score in trial.untaught)
+        assert f"| {' | '.join(scores)} | {untaught:.3f} |" in document
