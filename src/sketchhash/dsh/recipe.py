@@ -72,8 +72,8 @@ class Steps:
     them. A trunk that learns on ends between what it was and what it learned, at ``kept_share`` of the former: such a
     mean knows more than either (Wortsman et al., Robust fine-tuning of zero-shot models, CVPR 2022). With
     ``scores_first``, what is behind the trunk, which is new, learns from one pass before the trunk does: while it knows
-    nothing, what they ask of a trunk that knows much only distorts it (Kumar et al., Fine-tuning can
-    distort pretrained features and underperform out-of-distribution, ICLR 2022).
+    nothing, what it asks of a trunk that knows much only distorts it (Kumar et al., Fine-tuning can distort pretrained
+    features and underperform out-of-distribution, ICLR 2022).
 
     With ``normalised_short``, the short layer of category scores sees pool3 normalised over the batch, which a trunk
     with random weights needs at a high rate (see `networks.Classifier`). With ``longest_gradient``, a gradient that is
